@@ -15,6 +15,31 @@ with() { settings "$(jq -cn --arg n "$1" --argjson s "$(server)" --argjson m "${
 # got METHOD : the params of what the server got, one per line
 got() { [ ! -e "$WORLD/log" ] || jq -c --arg m "$1" 'select(.method == $m).params' "$WORLD/log"; }
 arguments() { got tools/call | jq -c .arguments; }
+# http_server [OPTIONS_JSON] : starts a scripted server over HTTP; $HTTP is its address, $HTTP_LOG its log
+http_server() {
+  local tries=0
+  trap 'stop_servers; rm -rf "$WORLD"' EXIT
+  HTTP_LOG=$WORLD/http$RANDOM${#servers[@]}
+  : >"$HTTP_LOG"
+  node "$ONA_ROOT/scripts/acceptance/mcp-http.mjs" "$HTTP_LOG.port" "$HTTP_LOG" "${1:-{\}}" >"$HTTP_LOG.out" 2>&1 &
+  servers+=($!)
+  until [ -e "$HTTP_LOG.port" ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "the server did not start: $(cat "$HTTP_LOG.out")"
+    sleep 0.05
+  done
+  HTTP=http://127.0.0.1:$(cat "$HTTP_LOG.port")
+}
+# sent METHOD : the messages with this method that the server over HTTP got, one per line
+sent() { jq -c --arg m "$1" '.body | (fromjson? // {}) | select(.method == $m)' "$HTTP_LOG"; }
+# web [MORE_JSON] : settings with that server as `web`, all of its tools allowed
+web() { settings "$(jq -cn --arg u "$HTTP/mcp" --argjson m "${1:-{\}}" '{mcpServers:{web:({type:"http",url:$u} + $m)},permissions:{allow:["mcp__web"]}}')"; }
+# follow_page : a browser that follows the page back to ona
+follow_page() {
+  export BROWSER=$WORLD/bin/browser
+  printf '#!/bin/sh\nexec curl -sL --max-time 20 "$1" -o "%s"\n' "$WORLD/page" >"$BROWSER"
+  chmod +x "$BROWSER"
+}
 prints() { printf "cat >/dev/null; echo '%s'" "$1"; }
 
 # ---- names ---------------------------------------------------------------------------
@@ -68,11 +93,12 @@ check_004_7_1_17() {
     is "$(content | cut -c1-15)" '[SDLC_INTERNAL]'
     is "$(jq -r .is_error <<<"$(newest)")" true
   done
-  # In one process: a server that died or never came up fails its own calls, with the cause, and no other.
+  # In one process: a server that died or never came up fails its own calls, with the cause, and no other;
+  # one that died is started again for the next call.
   settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:$s,gone:{command:"/nowhere"},mute:{command:"false"}},permissions:{allow:["Bash"]}}')"
   out=$(printf '{"tool":"%s","input":{}}\n' mcp__s__die mcp__s__echo mcp__gone__x mcp__mute__x | sed '$a{"tool":"Bash","input":{"command":"echo on"}}' | ona --eval -)
   is "$(jq -r '.content | capture("^(?<class>\\[SDLC_INTERNAL\\] MCP server).*(?<cause>exit code [0-9]+|/nowhere)") | .class + " " + .cause' <<<"$out" 2>/dev/null | paste -sd,)" \
-    '[SDLC_INTERNAL] MCP server exit code 7,[SDLC_INTERNAL] MCP server exit code 7,[SDLC_INTERNAL] MCP server /nowhere,[SDLC_INTERNAL] MCP server exit code 1'
+    '[SDLC_INTERNAL] MCP server exit code 7,[SDLC_INTERNAL] MCP server /nowhere,[SDLC_INTERNAL] MCP server exit code 1'
   is "$(tail -n 1 <<<"$out" | jq -r '[.is_error, .content] | join(" ")')" 'false on'
 }
 check_004_7_2_23() {
@@ -292,6 +318,550 @@ check_mcp_in_a_turn() {
   is "$(grep -cxF '{"closed":true}' "$WORLD/log")" 2
   says 0 -p go
   is "$(req 2 '.body.tools | tojson')" "$(req 0 '.body.tools | tojson')"
+}
+
+# ---- commands ------------------------------------------------------------------------------------
+
+check_mcp_add() {
+  # Local: the project's own file that is not shared.
+  code 0 ona mcp add -e A=1 files -e B=x=y -- npx -y some-server .
+  has "$out" 'Added the MCP server files to the local scope: npx -y some-server .'
+  is "$(jq -c .mcpServers.files .ona/settings.local.json)" '{"type":"stdio","command":"npx","args":["-y","some-server","."],"env":{"A":"1","B":"x=y"}}'
+  code 0 ona mcp get files --json
+  is "$(jq -c '[.status,.transport,.env]' <<<"$out")" '["configured","stdio",["A","B"]]'
+  # The same name once more; other scopes have their own.
+  code 1 ona mcp add files x
+  has "$err" 'ona mcp remove "files" -s local'
+  # User: beside what is there already.
+  mkdir -p "$HOME/.ona"
+  echo '{"permissions":{"deny":["WebFetch"]}}' >"$HOME/.ona/settings.json"
+  code 0 ona mcp add --scope user --transport http docs https://docs.example/mcp --header 'Authorization: Bearer abc' -H 'X-A: b:c' --json
+  is "$(jq -c '[.scope,.status]' <<<"$out")" '["user","configured"]'
+  is "$(jq -c . "$HOME/.ona/settings.json")" '{"permissions":{"deny":["WebFetch"]},"mcpServers":{"docs":{"type":"http","url":"https://docs.example/mcp","headers":{"Authorization":"Bearer abc","X-A":"b:c"}}}}'
+  lacks "$out$err" abc
+  # Project: the shared file, with a word about what is written into it.
+  code 0 ona mcp add -s project -e API_TOKEN=t0ken srv echo
+  has "$err" 'API_TOKEN stands in .mcp.json as it is'
+  lacks "$out$err" t0ken
+  code 0 ona mcp add-json other '{"type":"sse","url":"https://x.example/sse"}' -s project
+  is "$(jq -c '.mcpServers | keys' .mcp.json)" '["other","srv"]'
+  # An address is one without --transport, too.
+  code 0 ona mcp add plain https://y.example/mcp
+  is "$(jq -r .mcpServers.plain.type .ona/settings.local.json)" http
+  code 0 ona mcp list
+  is "$(wc -l <<<"$out")" 5
+  # Removing.
+  code 2 ona mcp remove docz
+  has "$err" 'unknown MCP server docz'
+  has "$err" 'did you mean docs?'
+  code 0 ona mcp remove docs --json
+  is "$(jq -r .scope <<<"$out")" user
+  is "$(jq -c . "$HOME/.ona/settings.json")" '{"permissions":{"deny":["WebFetch"]},"mcpServers":{}}'
+  code 0 ona mcp add -s user srv echo
+  code 1 ona mcp remove srv
+  has "$err" 'several scopes: project, user'
+  code 0 ona mcp remove srv -s user
+  code 2 ona mcp get srvv
+  has "$err" 'did you mean srv?'
+}
+check_mcp_add_refuses() {
+  local bad
+  # What cannot be used is exit 2 and writes nothing.
+  for bad in 'a/b x' 'workspace x' 'x --header a:b y' 'x https://h --env A=1' 'x -e A y' 'x -H a https://h' 'x ftp://h --transport http' 'x y --timeout 0'; do
+    # shellcheck disable=SC2086
+    code 2 ona mcp add $bad
+  done
+  for bad in '{' '[]' '{}' '{"url":"https://h"}' '{"type":"ws","url":"wss://h"}' '{"type":"sdk"}' '{"command":""}'; do
+    code 2 ona mcp add-json x "$bad"
+  done
+  [ ! -e .ona ] || fail 'a file was written'
+  # A file that cannot be read is not overwritten, and no link is followed out of the folder.
+  mkdir .ona
+  echo '{"a":' >.ona/settings.local.json
+  code 1 ona mcp add x y
+  is "$(cat .ona/settings.local.json)" '{"a":'
+  rm .ona/settings.local.json
+  echo '{}' >"$WORLD/theirs"
+  ln -s "$WORLD/theirs" .ona/settings.local.json
+  code 1 ona mcp add x y
+  is "$(cat "$WORLD/theirs")" '{}'
+  rm .ona/settings.local.json
+  # A folder that is not trusted says so; trust makes the server count.
+  unset ONA_TRUST
+  code 0 ona mcp add x true
+  has "$err" 'this folder is not trusted'
+  code 0 ona mcp get x --trust
+  has "$out" configured
+}
+check_mcp_add_agent() {
+  # DEC-071: a shell of the agent configures nothing.
+  settings '{"permissions":{"allow":["Bash"]}}'
+  tool Bash '{"command":"ona mcp add x y; echo $?; ona mcp add -s user x y; echo $?; ona mcp remove x; echo $?; ona mcp approve x; echo $?; ona mcp reject x; echo $?; ona mcp reset-project-choices; echo $?; ona mcp login x; echo $?; ona mcp logout x; echo $?"}'
+  is "$(content | grep -cx 1)" 8
+  [ ! -e .ona ] && [ ! -e "$HOME/.ona" ] || fail 'a file was written'
+}
+check_mcp_add_trusted() {
+  # The operator's own change is not reported as one of the folder; another one is.
+  unset ONA_TRUST
+  ona --eval '{"tool":"Glob","input":{"pattern":"x"}}' --trust >/dev/null 2>&1
+  code 0 ona mcp add -s project one true
+  code 0 ona mcp add two true
+  tool Glob '{"pattern":"x"}'
+  lacks "$err" 'changed since'
+  jq '.mcpServers.three = {command:"true"}' .mcp.json >new && mv new .mcp.json
+  code 0 ona mcp add four true
+  tool Glob '{"pattern":"x"}'
+  has "$err" 'changed since this folder was trusted, and still in use: MCP server three of .mcp.json;'
+}
+
+# ---- decisions about a project's servers ------------------------------------------------------------
+
+check_mcp_approve() {
+  # K-1: an approval is for the definition as it was.
+  marks() { jq -cn --arg f "$1" '{mcpServers:{x:{command:"sh",args:["-c","touch \($f)"]}}}' >.mcp.json; }
+  marks one
+  tool mcp__x__y '{}'
+  [ -e one ] || fail 'a server of a trusted folder was not started'
+  code 0 ona mcp approve x
+  marks two
+  tool mcp__x__y '{}'
+  is "$(content)" 'Unknown tool mcp__x__y'
+  has "$err" 'its definition has changed since it was approved; ona mcp approve "x" approves it'
+  is "$(sql "SELECT json_extract(detail,'$.server') FROM events WHERE event_type='mcp_server_dropped'")" x
+  [ ! -e two ] || fail 'a changed server was started'
+  code 0 ona mcp get x
+  has "$out" 'pending approval'
+  code 0 ona mcp approve x --json
+  is "$out" '{"name":"x","choice":"approved"}'
+  tool mcp__x__y '{}'
+  [ -e two ] || fail 'an approved server was not started'
+  # Rejected, forgotten.
+  code 0 ona mcp reject x
+  rm two
+  tool mcp__x__y '{}'
+  is "$(content)" 'Unknown tool mcp__x__y'
+  code 0 ona mcp list --json
+  is "$(jq -r '.[0].status' <<<"$out")" disabled
+  code 0 ona mcp reset-project-choices
+  tool mcp__x__y '{}'
+  [ -e two ] || fail 'the decision was not forgotten'
+  code 2 ona mcp approve y
+  # Not in a folder that nobody trusts.
+  unset ONA_TRUST
+  code 1 ona mcp approve x
+  has "$err" 'not trusted'
+}
+check_mcp_approve_settings() {
+  local file=$HOME/.ona/settings.json
+  mkdir -p "$HOME/.ona"
+  jq -cn '{mcpServers:{a:{command:"touch",args:["a"]},b:{command:"touch",args:["b"]}}}' >.mcp.json
+  # started EXPECTED : which servers run after both were called
+  started() {
+    rm -f a b
+    tool mcp__a__x '{}'
+    tool mcp__b__x '{}'
+    is "$(find . -maxdepth 1 -name '[ab]' -printf '%f')" "$1"
+  }
+  echo '{"disabledMcpjsonServers":["a"]}' >"$file"
+  started b
+  echo '{"enableAllProjectMcpServers":false,"enabledMcpjsonServers":["a"]}' >"$file"
+  started a
+  code 0 ona mcp list
+  has "$err" 'enableAllProjectMcpServers is false; ona mcp approve "b" approves it'
+  code 0 ona mcp approve b
+  rm -f a b
+  tool mcp__b__x '{}'
+  [ -e b ] || fail 'an approved server was not started'
+  # A folder does not approve its own.
+  mkdir .ona
+  echo '{"enabledMcpjsonServers":["a"],"enableAllProjectMcpServers":true}' >.ona/settings.json
+  echo '{"enableAllProjectMcpServers":false}' >"$file"
+  rm -f a
+  tool mcp__a__x '{}'
+  [ ! -e a ] || fail 'a folder approved its own server'
+}
+
+# ---- servers over HTTP -----------------------------------------------------------------------------
+
+# evals CALL_JSON... : calls of one process; $out has a line for each
+evals() { code 0 ona --eval - < <(printf '%s\n' "$@"); }
+say_json() { jq -cn --arg t "mcp__web__$1" --arg x "${2:-x}" '{tool:$t,input:{text:$x}}'; }
+contents() { jq -r .content <<<"$out" | paste -sd'|'; }
+
+check_mcp_sse() {
+  http_server
+  settings "$(jq -cn --arg u "$HTTP/sse" '{mcpServers:{web:{type:"sse",url:$u,headers:{"x-a":"b"}}},permissions:{allow:["mcp__web"]}}')"
+  evals "$(say_json say one)" "$(say_json say two)"
+  is "$(contents)" 'one|two'
+  is "$(jq -r 'select(.http == "POST") | .path + " " + .headers["x-a"]' "$HTTP_LOG" | sort -u)" '/messages b'
+  # The stream ends in the middle of a call: it fails at once, the next one connects again.
+  evals "$(say_json say leave)" "$(say_json say again)"
+  has "$(contents)" '|again'
+  # A server that wants its messages elsewhere does not get them: they carry credentials.
+  stop_servers
+  http_server '{"redirect":"http://127.0.0.1:1"}'
+  settings "$(jq -cn --arg u "$HTTP/sse" '{mcpServers:{web:{type:"sse",url:$u}},permissions:{allow:["mcp__web"]}}')"
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'wants its messages at another server, which is refused'
+}
+check_mcp_http_failures() {
+  local started
+  # A status, a cut stream, a forgotten session: the call fails at once, and the next one works.
+  http_server '{"status":500,"once":true}'
+  web
+  started=$SECONDS
+  evals "$(say_json say one)" "$(say_json say two)"
+  is "$(contents)" '[SDLC_INTERNAL] MCP server "web": the server answered with HTTP status 500 Internal Server Error|two'
+  is "$(sent initialize | wc -l)" 2
+  stop_servers
+  http_server '{"cut":true,"once":true}'
+  web
+  evals "$(say_json say one)" "$(say_json say two)"
+  is "$(contents)" '[SDLC_INTERNAL] MCP server "web": the connection was lost: the connection was cut before the answer was complete|two'
+  # A session that the server does not know any more is made anew, and the call sent again.
+  stop_servers
+  http_server '{"forget":4}'
+  web
+  evals "$(say_json say one)" "$(say_json say two)" "$(say_json say three)" "$(say_json say four)"
+  is "$(contents)" 'one|two|three|four'
+  [ "$(sent initialize | wc -l)" -ge 2 ] || fail 'no second session was made'
+  # The rest of a cut stream is fetched where the server keeps it.
+  stop_servers
+  http_server '{"resume":true}'
+  web
+  tool mcp__web__say '{"text":"whole"}'
+  is "$(content)" whole
+  # Nobody there, the wrong address, another address.
+  stop_servers
+  web
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" '[SDLC_INTERNAL] MCP server "web": the connection was lost: the server cannot be reached: Connection refused (os error 111)'
+  http_server
+  settings "$(jq -cn --arg u "$HTTP" '{mcpServers:{web:{type:"http",url:($u + "/nothing")},moved:{type:"http",url:($u + "/elsewhere")}},permissions:{allow:["mcp__web","mcp__moved"]}}')"
+  tool mcp__web__say '{}'
+  has "$(content)" 'HTTP status 404 Not Found; for a server of the older kind use "type": "sse"'
+  tool mcp__moved__say '{}'
+  has "$(content)" 'the server sends requests to another address (HTTP status 307); put that address into its `url`'
+  [ $((SECONDS - started)) -lt 60 ] || fail "took $((SECONDS - started)) s"
+}
+check_mcp_headers_helper() {
+  http_server '{"token":"canary-of-the-helper"}'
+  http_server '{"auth":true,"token":"canary-of-the-helper"}'
+  export ANTHROPIC_API_KEY=canary-of-the-provider
+  local helper="env >>'$WORLD/env'; echo x >>'$WORLD/ran'; printf '{\"Authorization\":\"Bearer %s\"}' \"\$(cat '$WORLD/token')\""
+  echo wrong >"$WORLD/token"
+  web "$(jq -cn --arg h "$helper" '{headersHelper:$h}')"
+  tool mcp__web__secret '{}'
+  has "$(content)" 'it refuses the headers that its headersHelper prints'
+  # Refused headers are asked for once more; what is printed reaches no row.
+  echo canary-of-the-helper >"$WORLD/token"
+  tool mcp__web__secret '{}'
+  is "$(content)" '[REDACTED:Authorization]'
+  lacks "$(sqlite3 "$AGENT_SDLC_DB" .dump)" canary-of-the-helper
+  has "$(cat "$WORLD/env")" CLAUDE_CODE_MCP_SERVER_NAME=web
+  lacks "$(cat "$WORLD/env")" canary-of-the-provider
+  # A helper that fails is one sentence without its output.
+  web "$(jq -cn '{headersHelper:"echo canary-of-the-failure; exit 3"}')"
+  tool mcp__web__secret '{}'
+  has "$(content)" 'its headersHelper ended with exit code 3'
+  lacks "$(content)" canary
+  # Of a folder: only once it is trusted, and never with the program's own credentials.
+  unset ONA_TRUST
+  sqlite3 "$AGENT_SDLC_DB" 'DELETE FROM settings_snapshot'
+  rm "$WORLD/ran" "$WORLD/env"
+  jq -cn --arg u "$HTTP/mcp" --arg h "$helper; : \$ANTHROPIC_API_KEY" '{mcpServers:{web:{type:"http",url:$u,headersHelper:$h}}}' >.mcp.json
+  tool mcp__web__secret '{}'
+  code 0 ona mcp list
+  [ ! -e "$WORLD/ran" ] || fail 'a helper of an untrusted folder ran'
+  tool mcp__web__secret '{}' --trust
+  [ -e "$WORLD/ran" ] || fail 'a helper of a trusted folder did not run'
+  lacks "$(cat "$WORLD/env")" canary-of-the-provider
+}
+check_mcp_login() {
+  follow_page
+  http_server '{"auth":true,"lifetime":[30,3600]}'
+  web
+  # Without a login: one line that says how to get one.
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" '[SDLC_INTERNAL] MCP server "web": the server asks for a login: ona mcp login web'
+  code 0 ona mcp login web
+  has "$out" 'Logged in to the MCP server web.'
+  has "$(cat "$WORLD/page")" 'ona has received the answer'
+  # Registered, with PKCE and the resource it is for.
+  is "$(jq -r 'select(.path == "/register").body | fromjson | .token_endpoint_auth_method' "$HTTP_LOG")" none
+  has "$err" code_challenge_method=S256
+  has "$err" "resource=http%3A%2F%2F127.0.0.1"
+  # The token has 30 s left, less than a minute: it is renewed once, however many ask.
+  for _ in 1 2 3; do ona --eval "$(say_json say hello)" >"$WORLD/said$_" & done
+  wait $(jobs -p | tail -n 3)
+  is "$(cat "$WORLD"/said? | jq -r .content | sort -u)" hello
+  is "$(jq -r 'select(.path == "/token").body' "$HTTP_LOG" | grep -c grant_type=refresh_token)" 1
+  # Sealed, and nowhere in the record.
+  lacks "$(cat "$HOME"/.local/share/ona/mcp/* | tr -d '\0')" canary-mcp
+  is "$(stat -c %a "$HOME"/.local/share/ona/mcp/*.enc)" 600
+  tool mcp__web__secret '{}'
+  is "$(content)" 'Bearer [REDACTED:login]'
+  lacks "$(sqlite3 "$AGENT_SDLC_DB" .dump)" canary-mcp
+  lacks "$out$err" canary-mcp-refresh
+  # Another address under the same name does not get the token.
+  local first=$HTTP_LOG
+  http_server '{"auth":true}'
+  web
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'asks for a login'
+  is "$(jq -r '.headers.authorization // empty' "$HTTP_LOG")" ''
+  settings "$(jq -cn --arg u "http://127.0.0.1:$(cat "$first.port")/mcp" '{mcpServers:{web:{type:"http",url:$u}},permissions:{allow:["mcp__web","Read","Bash"]}}')"
+  # No tool reads or changes what holds it.
+  tool Read "$(jq -cn --arg f "$(echo "$HOME"/.local/share/ona/mcp/*.key)" '{file_path:$f}')"
+  is "$(is_error)" true
+  tool Bash "$(jq -cn '{command:"rm ~/.local/share/ona/mcp/*"}')"
+  is "$(is_error)" true
+  # Out again, and told to the server.
+  code 0 ona mcp logout web --json
+  is "$(jq -c '[.removed,.revoked]' <<<"$out")" '[true,true]'
+  code 0 ona mcp logout web
+  has "$out" 'No login was stored.'
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'ona mcp login web'
+}
+check_mcp_login_pasted() {
+  # A browser that cannot reach this machine: the address it ends at is pasted.
+  http_server '{"auth":true}'
+  web
+  mkfifo "$WORLD/stdin"
+  (ona mcp login web --no-browser --json <"$WORLD/stdin" >"$WORLD/told" 2>"$WORLD/err"; echo $? >"$WORLD/code") &
+  exec 9>"$WORLD/stdin"
+  local tries=0
+  until [ -s "$WORLD/told" ]; do tries=$((tries + 1)); [ $tries -lt 200 ] || fail 'no address was printed'; sleep 0.05; done
+  curl -s -o /dev/null -w '%{redirect_url}\n' "$(head -n 1 "$WORLD/told" | jq -r .url)" >&9
+  wait $!
+  exec 9>&-
+  is "$(cat "$WORLD/code") $(tail -n 1 "$WORLD/told")" '0 {"event":"logged_in","server":"web"}'
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" x
+}
+check_mcp_login_refused() {
+  follow_page
+  # Nothing to log in to; unknown; a program; a login server that says no.
+  http_server
+  web
+  code 1 ona mcp login web
+  has "$err" 'asks for no login'
+  code 2 ona mcp login wep
+  has "$err" 'did you mean web?'
+  with s
+  code 1 ona mcp login s
+  has "$err" 'a program of this machine'
+  http_server '{"auth":true,"refuse":"access_denied"}'
+  web
+  code 1 ona mcp login web
+  has "$err" 'the login was denied'
+  # Metadata of another server, no PKCE, no registration: refused before anything is sent.
+  http_server '{"auth":true,"resource":"https://other.example/mcp"}'
+  web
+  code 1 ona mcp login web
+  has "$err" 'its metadata are those of another server'
+  http_server '{"auth":true,"pkce":false}'
+  web
+  code 1 ona mcp login web
+  has "$err" 'does not offer PKCE'
+  http_server '{"auth":true,"registers":false,"clients":{"mine":"canary-client-secret"}}'
+  web
+  code 1 ona mcp login web
+  has "$err" 'ona mcp add --client-id'
+  # A client that is registered, with its secret.
+  web '{"oauth":{"clientId":"mine"}}'
+  MCP_CLIENT_SECRET=canary-client-secret code 0 ona mcp login web --client-secret
+  lacks "$out$err" canary-client-secret
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" x
+}
+
+# ---- what servers offer and ask beside tools -----------------------------------------------------------
+
+says_and_allows() { with "$1" '{"permissions":{"allow":["mcp__s"]},"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"}}'; }
+
+check_mcp_prompts() {
+  model '[]'
+  anthropic
+  says_and_allows s
+  echo 'canary of a file' >secret.txt
+  says 0 -p '/mcp__s__review "two words" short' --output-format stream-json --verbose
+  is "$(head -1 <<<"$out" | jq -c '[.slash_commands[] | select(startswith("mcp__"))]')" '["mcp__s__plain","mcp__s__review"]'
+  is "$(got prompts/get)" '{"name":"review","arguments":{"topic":"two words","style":"short"}}'
+  has "$(req 0 '.body.messages[-1] | tojson')" 'review: {\"topic\":\"two words\"'
+  # A file that the server's text names is not one that the person points at.
+  lacks "$(req 0 .body)" 'canary of a file'
+  # What is wrong is said, and no model is asked.
+  local before
+  before=$(requests)
+  says 1 -p '/mcp__s__review'
+  has "$out$err" 'topic is missing; use it as /mcp__s__review <topic> [style]'
+  says 1 -p '/mcp__s__nothing'
+  has "$out$err" 'Unknown command: /mcp__s__nothing'
+  is "$(requests)" "$before"
+}
+check_mcp_mentions() {
+  model '[]'
+  anthropic
+  says_and_allows s
+  says 0 -p 'Look at @s:test:///a, please.'
+  has "$(req 0 '.body.messages | tojson')" 'text of a'
+  is "$(got resources/read)" '{"uri":"test:///a"}'
+  says 0 -p 'Look at @s:test:///c please, and at me@s:test:///a'
+  is "$(got resources/read | wc -l)" 2
+  has "$err" '@s:test:///c was not attached'
+  with s '{"permissions":{"deny":["ReadMcpResource"]},"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"}}'
+  says 0 -p 'Look at @s:test:///a'
+  is "$(got resources/read | wc -l)" 2
+}
+check_mcp_requests() {
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.TOOLS = "request,steps,gallery,echo")},permissions:{allow:["mcp__s"]}}')"
+  tool mcp__s__request '{"method":"roots/list"}'
+  is "$(content | jq -r '.roots[0].uri')" "file://$PWD"
+  tool mcp__s__request '{"method":"sampling/createMessage"}'
+  is "$(content | jq -c '[.code,.message]')" '[-32601,"sampling is not offered: this client does not run its model for servers"]'
+  tool mcp__s__request '{"method":"something/else"}'
+  is "$(content | jq -c .code)" -32601
+  tool mcp__s__request '{"method":"ping"}'
+  is "$(content)" '{}'
+  # Directories that come in while the session runs are announced.
+  mkdir "$WORLD/more"
+  local more
+  more=$(jq -cn --arg d "$WORLD/more" '{hookSpecificOutput:{hookEventName:"PermissionRequest",decision:{behavior:"allow",updatedPermissions:[{type:"addDirectories",directories:[$d],destination:"session"}]}}}')
+  settings "$(jq -cn --argjson s "$(server)" --argjson h "$(hook PermissionRequest Bash "$(prints "$more")")" '{hooks:[$h],mcpServers:{s:($s | .env.TOOLS = "request")},permissions:{allow:["mcp__s"],ask:["Bash"]},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  : >"$WORLD/log"
+  local roots='{"calls":[{"name":"mcp__s__request","input":{"method":"roots/list"}}]}'
+  model "[$roots,{\"calls\":[{\"name\":\"Bash\",\"input\":{\"command\":\"touch x\"}}]},$roots]"
+  anthropic
+  says 0 -p go
+  is "$(jq -r 'select(.method == "notifications/roots/list_changed").method' "$WORLD/log")" notifications/roots/list_changed
+  lacks "$(req 1 '.body.messages[-1] | tojson')" "file://$WORLD/more"
+  has "$(req 3 '.body.messages[-1] | tojson')" "file://$WORLD/more"
+}
+check_mcp_progress() {
+  model '[{"calls":[{"name":"mcp__s__steps","input":{}}]}]'
+  anthropic
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.TOOLS = "steps" | .env.WORDS = "Use steps with care.")},permissions:{allow:["mcp__s"]},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  says 0 -p go --output-format stream-json --verbose
+  is "$(jq -c 'select(.type == "tool_progress") | [.tool_name,.progress,.total,.message,.provisional]' <<<"$out" | paste -sd' ')" '["mcp__s__steps",1,2,"step 1",true] ["mcp__s__steps",2,2,"step 2",true]'
+  # What the server says about its tools is in the system prompt.
+  has "$(req 0 '.body.system | tojson')" 'Use steps with care.'
+  model '[{"calls":[{"name":"mcp__s__steps","input":{}}]}]'
+  anthropic
+  says 0 -p go --verbose
+  has "$err" 'mcp__s__steps: 1 of 2 step 1'
+}
+check_mcp_pictures() {
+  local script='[{"calls":[{"name":"mcp__s__gallery","input":{}}]}]'
+  model "$script"
+  anthropic
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.TOOLS = "gallery")},permissions:{allow:["mcp__s"]},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  says 0 -p go
+  is "$(req 1 '[.body.messages[] | .. | objects | select(.type? == "image")] | length')" 2
+  has "$(req 1 '.body.messages | tojson')" '[audio: audio/wav, 6 bytes; models here take no sound]'
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='attachment'")" 2
+  # The other wire.
+  model "$script"
+  openai
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.TOOLS = "gallery")},permissions:{allow:["mcp__s"]},model_config:{provider:"openai_compatible",model_id:"gpt_4o"}}')"
+  says 0 -p go
+  is "$(req 1 '[.body.messages[] | .. | objects | select(.type? == "image_url")] | length')" 2
+}
+check_mcp_versions() {
+  local version
+  for version in 2025-06-18 2025-03-26 2024-11-05; do
+    settings "$(jq -cn --argjson s "$(server)" --arg v "$version" '{mcpServers:{s:($s | .env.PROTOCOL = $v)},permissions:{allow:["mcp__s"]}}')"
+    tool mcp__s__say '{"text":"x"}'
+    is "$version $(content)" "$version x"
+  done
+  # A server that names what it speaks instead of choosing is asked again.
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.ONLY = "2024-11-05,2025-03-26")},permissions:{allow:["mcp__s"]}}')"
+  : >"$WORLD/log"
+  tool mcp__s__say '{"text":"x"}'
+  is "$(content) $(got initialize | jq -r .protocolVersion | paste -sd,)" 'x 2025-11-25,2025-03-26'
+  settings "$(jq -cn --argjson s "$(server)" '{mcpServers:{s:($s | .env.PROTOCOL = "1999-01-01")},permissions:{allow:["mcp__s"]}}')"
+  tool mcp__s__say '{"text":"x"}'
+  has "$(content)" 'it speaks "1999-01-01"; this program speaks 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05'
+}
+check_mcp_restart() {
+  with s '{"permissions":{"allow":["mcp__s"]}}'
+  evals '{"tool":"mcp__s__die","input":{}}' '{"tool":"mcp__s__say","input":{"text":"back"}}'
+  is "$(contents)" '[SDLC_INTERNAL] MCP server "s": the connection was lost: the server ended with exit code 7: about to die|back'
+  # One that ends again and again is left alone.
+  evals $(for _ in 1 2 3 4 5 6 7 8; do echo '{"tool":"mcp__s__die","input":{}}'; done)
+  has "$(tail -n 1 <<<"$out" | jq -r .content)" 'it is left alone for a while'
+  # MCP_TOOL_TIMEOUT is for servers that say nothing.
+  MCP_TOOL_TIMEOUT=1200 tool mcp__s__hang '{}'
+  is "$(content)" '[SDLC_INTERNAL] MCP server "s": no answer within 1200 ms'
+  # A list that changes over a stream of its own.
+  http_server '{"announce":true}'
+  web
+  evals '{"tool":"mcp__web__grow","input":{}}' '{"tool":"Bash","input":{"command":"sleep 0.5"}}' '{"tool":"mcp__web__late","input":{}}'
+  is "$(tail -n 1 <<<"$out" | jq -r .content)" here
+}
+check_mcp_remote_schema() {
+  # K-4: a schema that refers to an address makes nobody ask there.
+  model '[]'
+  local other=$PORT
+  cat >server.mjs <<END
+import { createInterface } from "node:readline";
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const schema = { type: "object", properties: { a: { \$ref: "http://127.0.0.1:$other/schema" } } };
+  const result = method === "initialize"
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "x", version: "1" } }
+    : method === "tools/list" ? { tools: [{ name: "t", inputSchema: schema }] } : { content: [{ type: "text", text: "ran" }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+});
+END
+  settings '{"mcpServers":{"x":{"command":"node","args":["server.mjs"]}},"permissions":{"allow":["mcp__x"]}}'
+  tool mcp__x__t '{"a":1}'
+  is "$(content)" ran
+  is "$(connections)" 0
+}
+
+# ---- questions about permission --------------------------------------------------------------------
+
+# asks ANSWER_JSON : a server whose tool `approve` gives that answer, and a model that calls Bash
+asks() {
+  model '[{"calls":[{"name":"Bash","input":{"command":"echo one"}}]}]'
+  anthropic
+  settings "$(jq -cn --argjson s "$(server)" --arg a "$1" '{mcpServers:{s:($s | .env.TOOLS = "approve" | if $a == "" then . else .env.ANSWER = $a end)},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  : >"$WORLD/log"
+  says 0 -p go --permission-prompt-tool mcp__s__approve
+}
+check_mcp_permission_tool() {
+  result() { req 1 '.body.messages[-1].content[0] | [.is_error // false, .content] | tojson'; }
+  asks ''
+  has "$(result)" one
+  is "$(jq -c 'select(.asked).asked | [.tool_name,.input,(.tool_use_id | type)]' "$WORLD/log")" '["Bash",{"command":"echo one"},"string"]'
+  is "$(sql "SELECT decision || ' ' || json_extract(reason_json,'$.source') || ' ' || json_extract(reason_json,'$.tool') FROM tool_permission_log ORDER BY id DESC LIMIT 1")" 'allow permission_prompt_tool mcp__s__approve'
+  asks '{"behavior":"allow","updatedInput":{"command":"echo two"}}'
+  has "$(result)" two
+  asks '{"behavior":"deny","message":"not today"}'
+  has "$(result)" 'Denied by mcp__s__approve\nnot today'
+  # Broken means no.
+  asks 'yes'
+  has "$(result)" 'could not be read'
+  # It is not a person: what the floor asks it neither hears nor answers, nor may it bring it in.
+  model '[{"calls":[{"name":"Bash","input":{"command":"rm -rf ~"}}]}]'
+  anthropic
+  : >"$WORLD/log"
+  says 0 -p go --permission-prompt-tool mcp__s__approve
+  has "$(result)" 'only a person can allow this'
+  is "$(jq -c 'select(.asked)' "$WORLD/log")" ''
+  asks '{"behavior":"allow","updatedInput":{"command":"rm -rf ~"}}'
+  has "$(result)" 'only a person can allow this'
+  [ -d "$HOME" ] || fail 'the home directory is gone'
+  # What cannot answer is refused at the start.
+  says 2 -p go --permission-prompt-tool mcp__s__nothing
+  has "$err" 'has no such tool'
+  says 2 -p go --permission-prompt-tool mcp__x__y
+  has "$err" 'no MCP server of that name is configured'
+  says 2 -p go --permission-prompt-tool Bash
+  has "$err" 'mcp__server__tool'
 }
 
 run_check "$@"

@@ -183,6 +183,12 @@ variables! {
             "Conversations are not compacted automatically.";
         MCP_TIMEOUT: Milliseconds, "30000",
             "How long an MCP server may take to answer the first request.";
+        MCP_TOOL_TIMEOUT: Milliseconds, "120000",
+            "How long a call of an MCP tool may take; `timeout` of a server goes before it.";
+        MCP_CLIENT_SECRET: Secret, "",
+            "Secret of the OAuth client, for `ona mcp login NAME --client-secret`.";
+        MCP_OAUTH_CALLBACK_PORT: Number, "",
+            "Port on which `ona mcp login` waits for the browser; any free one otherwise.";
         MAX_MCP_OUTPUT_TOKENS: Number, "25000",
             "Maximum length of an MCP tool's result, in tokens of four characters.";
         SDLC_HOOK_TIMEOUT_MS: Milliseconds, "the default of the event",
@@ -257,6 +263,10 @@ variables! {
             "Set for hooks.";
         CLAUDE_PROJECT_DIR: Path, "",
             "Project folder. For hooks, MCP servers, helpers and skills.";
+        CLAUDE_CODE_MCP_SERVER_NAME: Text, "",
+            "Name of the MCP server, for its headersHelper.";
+        CLAUDE_CODE_MCP_SERVER_URL: Url, "",
+            "Address of the MCP server, for its headersHelper.";
         CLAUDE_CODE_SESSION_ID: Text, "",
             "Session id, for hooks.";
         ONA_SESSION_ID: Text, "",

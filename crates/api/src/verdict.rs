@@ -43,6 +43,8 @@ pub enum Authority {
     Protected(String),
     Mode(Mode),
     Human,
+    /// The tool of a server that `--permission-prompt-tool` names. It is not a person.
+    PromptTool(String),
     /// The operator entered the call (`--eval`).
     EvalOperator,
     /// An explicit question, but no operator is present.
@@ -64,6 +66,7 @@ impl Authority {
             Authority::Rule(_) | Authority::Safety(_) | Authority::Protected(_) => "rule",
             Authority::Mode(_) => "mode",
             Authority::Human => "human",
+            Authority::PromptTool(_) => "permission_prompt_tool",
             Authority::EvalOperator => "eval_operator",
             Authority::NoOperator => "no_operator",
             Authority::Headless => "headless",
@@ -89,6 +92,7 @@ impl Verdict {
             Authority::Protected(what) => reason["rule"] = json!(format!("protected: {what}")),
             Authority::Mode(mode) => reason["mode"] = json!(mode.as_str()),
             Authority::Hook(ordinal) => reason["hook_ordinal"] = json!(ordinal.0),
+            Authority::PromptTool(tool) => reason["tool"] = json!(tool),
             Authority::PlanningGate
             | Authority::Human
             | Authority::EvalOperator

@@ -64,6 +64,8 @@ pub enum CredentialStoreError {
 #[derive(Clone, Debug)]
 pub struct CredentialStore {
     folder: PathBuf,
+    /// How its files begin.
+    name: String,
     keychain: bool,
 }
 
@@ -78,7 +80,23 @@ impl CredentialStore {
         let data = env.non_empty(environment::XDG_DATA_HOME).map(PathBuf::from).filter(|path| path.is_absolute());
         let data = data.unwrap_or_else(|| env.home().join(".local/share"));
         let only_file = env.non_empty(environment::ONA_CREDENTIAL_STORE) == Some("file");
-        Self { folder: data.join("ona"), keychain: cfg!(feature = "keychain") && !only_file }
+        Self {
+            folder: data.join("ona"),
+            name: "credentials".to_owned(),
+            keychain: cfg!(feature = "keychain") && !only_file,
+        }
+    }
+
+    /// Returns the store of a login to an MCP server: files of its own, never a keychain, which
+    /// has room for one login. `key` is the name of its files.
+    #[must_use]
+    pub fn for_server(&self, key: &str) -> Self {
+        Self { folder: self.servers_folder(), name: key.to_owned(), keychain: false }
+    }
+
+    /// Returns the folder of the logins to MCP servers.
+    pub fn servers_folder(&self) -> PathBuf {
+        self.folder.join("mcp")
     }
 
     pub fn uses_keychain(&self) -> bool {
@@ -96,15 +114,15 @@ impl CredentialStore {
     }
 
     fn sealed(&self) -> PathBuf {
-        self.folder.join("credentials.enc")
+        self.folder.join(format!("{}.enc", self.name))
     }
 
     fn key(&self) -> PathBuf {
-        self.folder.join("credentials.key")
+        self.folder.join(format!("{}.key", self.name))
     }
 
     fn lock_file(&self) -> PathBuf {
-        self.folder.join("credentials.lock")
+        self.folder.join(format!("{}.lock", self.name))
     }
 
     /// Reads the login. May wait for the keychain, so not on a thread of the runtime.
@@ -121,7 +139,8 @@ impl CredentialStore {
         let sealed = self.sealed();
         let Some(bytes) = own_file(&sealed)? else { return Ok(None) };
         let unreadable = |why: &str| CredentialStoreError::Unreadable { path: sealed.clone(), why: why.to_owned() };
-        let key = own_file(&self.key())?.ok_or_else(|| unreadable("has no key: credentials.key is missing"))?;
+        let key =
+            own_file(&self.key())?.ok_or_else(|| unreadable(&format!("has no key: {}.key is missing", self.name)))?;
         let text = open(&key, &bytes).ok_or_else(|| unreadable("cannot be decrypted: it or its key was changed"))?;
         let login = StoredLogin::from_json(&text).ok_or_else(|| unreadable("was written by another version of ona"))?;
         Ok(Some(login))
@@ -256,7 +275,8 @@ mod tests {
 
     fn store() -> (tempfile::TempDir, CredentialStore) {
         let dir = tempfile::tempdir().unwrap();
-        let store = CredentialStore { folder: dir.path().join("share/ona"), keychain: false };
+        let store =
+            CredentialStore { folder: dir.path().join("share/ona"), name: "credentials".into(), keychain: false };
         (dir, store)
     }
 

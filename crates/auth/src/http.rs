@@ -126,7 +126,7 @@ pub fn is_proxied(url: &reqwest::Url) -> bool {
 
 /// Returns a client for a login server at this address. Its requests carry codes and tokens, so
 /// it follows no redirect, and none of them takes long.
-pub(crate) fn login_client(url: &str) -> Result<Client, HttpError> {
+pub fn login_client(url: &str) -> Result<Client, HttpError> {
     install_crypto();
     let common = || common(HttpLimits { connect: CONNECT, read_timeout: LOGIN }).timeout(LOGIN);
     let built = if is_local(url) { without_roots(common().no_proxy()).build() } else { common().build() };

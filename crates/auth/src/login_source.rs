@@ -65,7 +65,8 @@ impl LoginSource {
         known.login.can_refresh()
     }
 
-    pub(crate) async fn value(&self, cancel: &CancellationToken) -> Result<SecretString, LoginError> {
+    /// Returns what signs the next request.
+    pub async fn value(&self, cancel: &CancellationToken) -> Result<SecretString, LoginError> {
         let mut known = self.known.lock().await;
         if known.refused || known.login.wants_refresh(clock::now()) {
             let login = self.renewed(&known, cancel).await?;

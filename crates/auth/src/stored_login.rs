@@ -117,7 +117,9 @@ impl StoredLogin {
     /// Returns every secret of it, with a name for the label.
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
         let refresh = self.refresh.as_ref().map(|token| ("refresh token", token.expose_secret()));
-        std::iter::once(("login", self.access.expose_secret())).chain(refresh)
+        let client = self.client.as_ref().and_then(|client| client.secret.as_ref());
+        let client = client.map(|secret| ("client secret", secret.0.as_str()));
+        std::iter::once(("login", self.access.expose_secret())).chain(refresh).chain(client)
     }
 
     pub(crate) fn to_json(&self) -> String {

@@ -193,8 +193,12 @@ impl ControlState {
         );
         let of_files = self.skills.iter().filter(|skill| skill.by_user);
         let of_files = of_files.map(|skill| json!({"name": skill.name, "description": skill.description, "argumentHint": skill.argument_hint.as_deref().unwrap_or("")}));
+        let of_servers = self.servers.prompts().into_iter();
+        let of_servers = of_servers.map(|(_, prompt)| {
+            json!({"name": prompt.name, "description": prompt.description, "argumentHint": prompt.hint()})
+        });
         json!({
-            "commands": builtin.chain(of_files).collect::<Vec<_>>(),
+            "commands": builtin.chain(of_files).chain(of_servers).collect::<Vec<_>>(),
             "agents": self.agents.iter().map(agent).collect::<Vec<_>>(),
             "output_style": self.output_style,
             "available_output_styles": self.output_styles,

@@ -5,11 +5,14 @@ use super::printer::{OutputForm, Printer};
 use super::run_cost::RunCost;
 use super::translate::{StreamContent, Translator};
 use super::turn_result::{FinalWords, ResultContext, TurnCounters};
-use ona_api::{ToolCall, tool::canonical};
+use ona_api::{CallId, ToolCall, tool::canonical};
+use ona_mcp::{CallProgress, ProgressListener};
 use ona_orchestration::{Events, TurnEvent, TurnOutcome};
 use ona_permissions::printable_lines;
 use ona_tools::brief_message;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 pub(crate) struct EventPrinter {
     pub printer: Arc<Printer>,
@@ -35,6 +38,37 @@ impl EventPrinter {
     pub(crate) fn events(self: &Arc<Self>) -> Events {
         let event_printer = Arc::clone(self);
         Arc::new(move |event| event_printer.tell(event))
+    }
+
+    /// Prints what servers say about running calls: a message for programs, with --verbose a note for people.
+    pub(crate) fn progress_listener(self: &Arc<Self>) -> ProgressListener {
+        let event_printer = Arc::clone(self);
+        let began: Mutex<HashMap<CallId, Instant>> = Mutex::default();
+        Arc::new(move |call: &CallId, tool: &str, told: CallProgress| {
+            let elapsed = lock(&began).entry(call.clone()).or_insert_with(Instant::now).elapsed();
+            event_printer.progress(call, tool, elapsed, told);
+        })
+    }
+
+    fn progress(&self, call: &CallId, tool: &str, elapsed: Duration, told: CallProgress) {
+        let CallProgress { progress, total, message } = told;
+        match self.printer.form() {
+            OutputForm::Text if self.verbose => {
+                let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
+                let words = message.map(|words| format!(" {}", printable_lines(&words))).unwrap_or_default();
+                self.printer.note(&format!("ona: {tool}: {progress}{of}{words}"));
+            }
+            OutputForm::Text | OutputForm::Object => {}
+            _ => self.printer.send(&StreamMessage::ToolProgress {
+                tool_use_id: call.clone(),
+                tool_name: tool.to_owned(),
+                parent_tool_use_id: None,
+                elapsed_time_seconds: elapsed.as_secs(),
+                progress,
+                total,
+                message,
+            }),
+        }
     }
 
     /// For events after the last result: only notes for people, because programs have stopped reading.

@@ -89,6 +89,7 @@ fn reason_type(by: &Authority) -> &'static str {
         Authority::Safety(_) | Authority::Protected(_) => "safetyCheck",
         Authority::PlanningGate
         | Authority::Human
+        | Authority::PromptTool(_)
         | Authority::EvalOperator
         | Authority::NoOperator
         | Authority::Headless => "other",
@@ -96,7 +97,7 @@ fn reason_type(by: &Authority) -> &'static str {
 }
 
 /// The answer, and a warning about a part of it that was left out. Broken means no.
-fn read(answer: Value, shown: &Value) -> (OperatorAnswer, Option<String>) {
+pub(crate) fn read(answer: Value, shown: &Value) -> (OperatorAnswer, Option<String>) {
     let Value::Object(mut answer) = answer else {
         return (deny(Authority::Headless, UNREADABLE), None);
     };
@@ -137,7 +138,7 @@ fn allow(answer: &mut Map<String, Value>, shown: &Value) -> (OperatorAnswer, Opt
 const DENIED: &str = "Denied by operator";
 const UNREADABLE: &str = "Denied: the answer to the permission question could not be read";
 
-fn deny(by: Authority, message: &str) -> OperatorAnswer {
+pub(crate) fn deny(by: Authority, message: &str) -> OperatorAnswer {
     Verdict::new(Ruling::Deny, by, message).into()
 }
 

@@ -125,6 +125,7 @@ impl InputQueue {
         UserPrompt {
             text: held_content.text.join("\n\n"),
             pictures: held_content.pictures,
+            is_foreign: false,
             typed: None,
             uuid: Some(uuid),
         }

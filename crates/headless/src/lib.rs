@@ -24,6 +24,7 @@ mod options;
 mod output;
 mod prepare;
 mod printer;
+mod prompt_tool;
 mod read_prompt;
 mod reporting_runner;
 mod run;

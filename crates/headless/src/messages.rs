@@ -25,6 +25,18 @@ pub(crate) enum StreamMessage {
         ttft_ms: Option<u64>,
     },
     Result(Box<ResultMessage>),
+    /// What a server says about a call that still runs.
+    ToolProgress {
+        tool_use_id: CallId,
+        tool_name: String,
+        parent_tool_use_id: Option<CallId>,
+        elapsed_time_seconds: u64,
+        progress: f64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
     /// The session was cleared; what follows belongs to another.
     ConversationReset {
         new_conversation_id: String,
@@ -47,6 +59,7 @@ impl StreamMessage {
     pub(crate) fn is_provisional(&self) -> bool {
         match self {
             StreamMessage::StreamEvent { .. }
+            | StreamMessage::ToolProgress { .. }
             | StreamMessage::System(SystemMessage::HookStarted(_) | SystemMessage::HookResponse { .. }) => true,
             StreamMessage::ControlRequest { request, .. } => {
                 matches!(request["subtype"].as_str(), Some("can_use_tool" | "elicitation"))

@@ -67,16 +67,19 @@ impl HeadlessOptions {
         if self.replay_user_messages && !self.streams_in {
             return Err(Failure::usage("--replay-user-messages needs --input-format stream-json"));
         }
-        match self.permission_prompt_tool.as_deref() {
-            None | Some("stdio") => {}
+        let by_stdio = match self.permission_prompt_tool.as_deref() {
+            None => false,
+            Some("stdio") => true,
+            Some(tool) if tool.starts_with("mcp__") => false,
             Some(other) => {
                 return Err(Failure::usage(format_args!(
-                    "--permission-prompt-tool {other}: only stdio answers permission questions"
+                    "--permission-prompt-tool {other}: permission questions are answered by stdio or by a tool of an \
+                     MCP server (mcp__server__tool)"
                 )));
             }
-        }
+        };
         let by_host = self.permission_prompts == Some(PermissionPrompts::Host);
-        if (self.permission_prompt_tool.is_some() || by_host) && !self.streams_in {
+        if (by_stdio || by_host) && !self.streams_in {
             return Err(Failure::usage("permission questions over stdio need --input-format stream-json"));
         }
         if self.allow_dangerously_skip_permissions {

@@ -7,22 +7,35 @@ use crate::host_operator::HostOperator;
 use crate::messages::{Init, McpServerStatus, ServerError, StreamMessage, SystemMessage};
 use crate::options::{HeadlessOptions, PermissionPrompts};
 use crate::printer::Printer;
+use crate::prompt_tool::PromptToolOperator;
 use ona_api::environment;
 use ona_auth::CredentialKind;
 use ona_commands::{COMMANDS, SessionObserver, SessionParts};
+use ona_mcp::Servers;
 use ona_orchestration::{Model, Operator, Session};
 use ona_process::TurnCancellation;
 use ona_runtime::NoOperator;
 use ona_runtime::session_start::ReadySession;
 use std::sync::Arc;
 
-/// Who answers permission questions: the driving program if an option says so, otherwise nobody.
+/// Who answers permission questions: the driving program or a tool of a server if an option says so,
+/// otherwise nobody.
 pub(crate) fn operator(
     options: &HeadlessOptions,
+    servers: &Arc<Servers>,
     host: &Arc<HostConnection>,
     printer: &Arc<Printer>,
     cancellation: &TurnCancellation,
 ) -> Arc<dyn Operator> {
+    let tool = options.permission_prompt_tool.as_deref().filter(|tool| *tool != "stdio");
+    if let Some(tool) = tool.filter(|_| options.permission_prompts.is_none()) {
+        return Arc::new(PromptToolOperator {
+            servers: Arc::clone(servers),
+            tool: tool.to_owned(),
+            printer: Arc::clone(printer),
+            cancellation: cancellation.clone(),
+        });
+    }
     let by_host = options.permission_prompt_tool.is_some();
     let asked = match options.permission_prompts {
         Some(PermissionPrompts::None) => false,
@@ -57,7 +70,9 @@ fn slash_commands(parts: &SessionParts<'_>, session: &Session) -> Vec<String> {
     let of_files = parts.skills.iter().filter(|skill| skill.by_user).map(|skill| skill.name.clone());
     let modules = session.modules.iter().flat_map(|modules| modules.emitter.commands());
     let builtin = COMMANDS.iter().filter(|command| command.headless).map(|command| command.name.to_owned());
-    let mut names: Vec<_> = builtin.chain(of_files).chain(modules.map(|command| command.name)).collect();
+    let of_servers = parts.runtime.mcp.servers.prompts().into_iter().map(|(_, prompt)| prompt.name.clone());
+    let modules = modules.map(|command| command.name);
+    let mut names: Vec<_> = builtin.chain(of_files).chain(modules).chain(of_servers).collect();
     names.sort();
     names.dedup();
     names

@@ -15,7 +15,7 @@ use crate::reporting_runner::ReportingRunner;
 use crate::run_cost::RunCost;
 use crate::translate::StreamContent;
 use crate::turn_result::ResultContext;
-use crate::{host_mcp, input, reporting_runner};
+use crate::{host_mcp, input, prompt_tool, reporting_runner};
 use ona_api::{Mode, SessionOrigin};
 use ona_commands::{Answer, FrontParts, SessionParts, SessionRunner};
 use ona_hookplane::{HookFailure, OnFailure};
@@ -63,8 +63,9 @@ pub async fn run(
     let info = runtime.settings.model_info.clone().unwrap_or_default();
     let cost = RunCost::new(runtime.prices(), info);
     let event_printer = EventPrinter::new(Arc::clone(&printer), content, launch.options.verbose, cost);
+    runtime.mcp.servers.around.set_progress_listener(event_printer.progress_listener());
     let front = FrontParts {
-        operator: prepare::operator(options, &host, &printer, &cancellation),
+        operator: prepare::operator(options, &runtime.mcp.servers, &host, &printer, &cancellation),
         events: event_printer.events(),
         observer: Arc::new(InitPrinter(Arc::clone(&event_printer))),
         prompter: options.streams_in.then(|| host_mcp::HostPrompter::of(&host, &cancellation)),
@@ -131,6 +132,7 @@ impl Run<'_> {
             };
         }
         queue.serve_while(parts.runtime.judge_flags(launch)).await?;
+        queue.serve_while(prompt_tool::check(self.options, &parts.runtime.mcp.servers)).await?;
         let answered = match first {
             None => self.run_setup_only(parts, begin).await.map(|()| TurnEnd::Done),
             Some(first) => {

@@ -21,6 +21,8 @@ pub struct PromptParts<'a> {
     pub phase: Phase,
     pub has_approved_plan: bool,
     pub instructions: &'a [Instruction],
+    /// What MCP servers say about their use: name and words.
+    pub servers: &'a [(String, String)],
 }
 
 /// What stays where an output style replaces the words about the work.
@@ -54,6 +56,10 @@ pub fn system_prompt(prompt: &PromptParts<'_>) -> String {
         let bodies: Vec<_> =
             prompt.instructions.iter().map(|one| format!("From {}:\n{}", one.path.display(), one.text)).collect();
         section("Instructions of this project and its people", &bodies.join("\n\n"));
+    }
+    if !prompt.servers.is_empty() {
+        let bodies: Vec<_> = prompt.servers.iter().map(|(name, words)| format!("From {name}:\n{words}")).collect();
+        section("Words of MCP servers about their tools", &bodies.join("\n\n"));
     }
     if let Some(also) = prompt.also {
         text.push_str("\n\n");
@@ -106,6 +112,7 @@ mod tests {
             phase: Phase::Planning,
             has_approved_plan: false,
             instructions: &[],
+            servers: &[],
         }
     }
 

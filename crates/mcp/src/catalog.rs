@@ -22,8 +22,8 @@ pub struct McpSources {
     pub plugins: Value,
     /// The servers of `settings` that a project's file configured.
     pub of_project: Vec<String>,
-    /// `disabledMcpjsonServers`: those of the project's file that are never started.
-    pub disabled: Vec<String>,
+    /// Servers of the project's file that are not used, each with the cause and a sentence.
+    pub held: Vec<(String, ExcludeReason, String)>,
     pub policy: Policy,
 }
 
@@ -50,8 +50,10 @@ pub enum ExcludeReason {
     Broken,
     /// Another server has the same slug.
     Collision,
-    /// Switched off in the settings.
+    /// Switched off in the settings, or rejected.
     Disabled,
+    /// The operator has not decided about it as it is now.
+    Pending,
     Policy,
 }
 
@@ -97,8 +99,10 @@ impl Catalog {
         let mut leave_out = |cause, why: String| {
             self.left_out.push(ExcludedServer { name: name.to_owned(), origin, cause, why });
         };
-        if origin == DefinitionOrigin::Project && sources.disabled.iter().any(|disabled| disabled == name) {
-            return leave_out(ExcludeReason::Disabled, "disabledMcpjsonServers names it".into());
+        if origin == DefinitionOrigin::Project
+            && let Some((_, cause, why)) = sources.held.iter().find(|(held, ..)| held == name)
+        {
+            return leave_out(*cause, why.clone());
         }
         let in_its_settings = || sources.of_project.iter().any(|known| known == name);
         let owner = match origin {
@@ -168,7 +172,7 @@ mod tests {
         let sources = McpSources {
             settings: json!({"bad": 1, "Git Hub": {"command": "one"}, "git_hub": {"command": "two"}, "ok": {"command": "x"}}),
             project: json!({"mcpServers": {"off": {"command": "x"}}}),
-            disabled: vec!["off".into()],
+            held: vec![("off".into(), ExcludeReason::Disabled, "it is off".into())],
             policy: Policy { denied: vec![json!({"serverName": "ok"})], allowed: None },
             ..McpSources::default()
         };

@@ -1,42 +1,44 @@
-//! A connection to one server. The only file, with `handler`, that knows the library.
-//!
-//! Requests and answers are plain JSON on this side: what a server adds to the protocol
-//! must not make the rest of its answer unreadable.
+//! A connection to one server: its transport, the handshake, requests.
 
 use crate::context::ServerContext;
 use crate::definition::{DefinitionOwner, ServerDefinition, ServerTransport};
 use crate::handler::{Inbox, McpClientHandler};
+use crate::http;
+use crate::peer::{OnProgress, Peer, Request};
 use crate::relay;
-use http::{HeaderName, HeaderValue};
+use crate::wire::{Wire, WireEnding};
 use ona_process::{ChildCommand, ChildExit, ChildHandle, OnDeath, PersistentChild};
-use rmcp::model::{ClientRequest, CustomRequest};
-use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError, serve_client};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// The longest message that is read.
-const LONGEST: usize = 64 * 1024 * 1024;
 /// How long a server that was told to end may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long to wait for a cancelled request to be reported.
-const COURTESY: Duration = Duration::from_millis(250);
 /// What is kept of a server's complaints.
 const COMPLAINTS: usize = 64 * 1024;
+/// The versions of the protocol that this program speaks, the newest first.
+const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// Why a server is not connected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConnectError {
     #[error("{0}")]
     Failed(String),
+    /// What can be done about it.
     #[error("the server asks for a login: {0}")]
     NeedsAuth(String),
+}
+
+impl From<McpCallError> for ConnectError {
+    fn from(error: McpCallError) -> Self {
+        match error {
+            McpCallError::NeedsAuth(remedy) => Self::NeedsAuth(remedy),
+            other => Self::Failed(plainly(other)),
+        }
+    }
 }
 
 /// Why a request has no result.
@@ -46,70 +48,92 @@ pub enum McpCallError {
     TimedOut(Duration),
     #[error("the connection was lost: {0}")]
     Lost(String),
+    /// The server refused the request before it looked at it.
+    #[error("{0}")]
+    NotTaken(String),
+    /// The server does not know our session any more; it did nothing.
+    #[error("the server has ended the session")]
+    SessionEnded,
+    /// What can be done about it.
+    #[error("the server asks for a login: {0}")]
+    NeedsAuth(String),
     /// The server returned a JSON-RPC error.
     #[error("{message} (code {code})")]
-    Refused { code: i64, message: String },
+    Refused { code: i64, message: String, data: Value },
     #[error("interrupted")]
     Interrupted,
 }
 
+impl McpCallError {
+    /// The `error` of a JSON-RPC answer.
+    pub(crate) fn refused(error: &Value) -> Self {
+        Self::Refused {
+            code: error["code"].as_i64().unwrap_or_default(),
+            message: error["message"].as_str().unwrap_or("no reason was given").to_owned(),
+            data: error["data"].clone(),
+        }
+    }
+}
+
 pub(crate) struct McpConnection {
     server: String,
-    service: Mutex<Option<RunningService<RoleClient, McpClientHandler>>>,
-    peer: rmcp::service::Peer<RoleClient>,
+    peer: Peer,
+    ending: Mutex<Option<WireEnding>>,
     child: Mutex<Option<ChildHandle>>,
-    pub inbox: Arc<Inbox>,
+    handler: Arc<McpClientHandler>,
+    /// A request failed in a way that leaves the session in doubt: the next call makes another.
+    spoiled: AtomicBool,
     /// `serverInfo`, `capabilities` and `instructions`, as the server gave them.
     pub info: Value,
 }
 
 impl McpConnection {
     pub(crate) async fn open(definition: &ServerDefinition, around: &Arc<ServerContext>) -> Result<Self, ConnectError> {
-        let inbox = Arc::new(Inbox::default());
         let server = definition.name.clone();
-        let handler =
-            McpClientHandler { server: server.clone(), inbox: Arc::clone(&inbox), around: Arc::clone(around) };
+        let handler = McpClientHandler { server: server.clone(), inbox: Inbox::default(), around: Arc::clone(around) };
+        let handler = Arc::new(handler);
         let failed = |why: String| ConnectError::Failed(why);
         let mut child = None;
-        let served = match &definition.endpoint {
+        let wire = match &definition.endpoint {
             ServerTransport::Stdio { command, args, env } => {
                 let worker = PersistentChild::start(&stdio(definition.owner, command, args, env, around)).await;
                 let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
                 child = Some(rest);
-                serve_client(handler, AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LONGEST)).await
+                Wire::lines(stdout, stdin)
             }
-            ServerTransport::Http { url, headers } => {
-                let client = ona_auth::http::server_client(url).map_err(|error| failed(error.to_string()))?;
-                let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                    .custom_headers(parsed(headers).map_err(failed)?);
-                serve_client(handler, StreamableHttpClientTransport::with_client(client, config)).await
-            }
+            ServerTransport::Http(endpoint) => http::open(definition, endpoint, around).await?,
             ServerTransport::Host => {
                 let relay = around.relay().ok_or_else(|| failed("no program drives this run".into()))?;
-                let (reader, writer) = tokio::io::split(relay::pipe(relay, server));
-                serve_client(handler, AsyncRwTransport::new_client(reader, writer).with_max_line_length(LONGEST)).await
+                let (reader, writer) = tokio::io::split(relay::pipe(relay, server.clone()));
+                Wire::lines(reader, writer)
             }
         };
-        let service = match served {
-            Ok(service) => service,
-            Err(error) if error.is_authorization_required() => {
-                return Err(ConnectError::NeedsAuth("give it a header with a token, or log in elsewhere".into()));
-            }
+        let (peer, ending) = Peer::start(wire, Arc::clone(&handler));
+        let info = match handshake(&peer, around.connect).await {
+            Ok(info) => info,
+            Err(McpCallError::NeedsAuth(remedy)) => return Err(ConnectError::NeedsAuth(remedy)),
             Err(error) => {
-                let words = without_address(&error.to_string(), &definition.endpoint);
-                let end = match &mut child {
-                    Some(child) => Some(ended(child).await),
-                    None => None,
+                let end = match (&mut child, &error) {
+                    (Some(child), McpCallError::Lost(_)) => Some(ended(child).await),
+                    _ => None,
                 };
-                return Err(failed(end.unwrap_or(words)));
+                return Err(failed(end.unwrap_or_else(|| plainly(error))));
             }
         };
-        let peer = service.peer().clone();
-        // What cannot be written as JSON offers nothing.
-        let info = peer.peer_info().and_then(|info| serde_json::to_value(&*info).ok()).unwrap_or_default();
-        let server = definition.name.clone();
-        tracing::debug!(server, "connected");
-        Ok(Self { server, service: Mutex::new(Some(service)), peer, child: Mutex::new(child), inbox, info })
+        tracing::debug!(server, version = info["protocolVersion"].as_str(), "connected");
+        Ok(Self {
+            server,
+            peer,
+            ending: Mutex::new(Some(ending)),
+            child: Mutex::new(child),
+            handler,
+            spoiled: AtomicBool::new(false),
+            info,
+        })
+    }
+
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.handler.inbox
     }
 
     /// Returns whether the server declared this capability.
@@ -118,7 +142,6 @@ impl McpConnection {
     }
 
     /// Sends one request and returns its result.
-    #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
     pub(crate) async fn request(
         &self,
         method: &str,
@@ -126,32 +149,29 @@ impl McpConnection {
         timeout: Duration,
         cancel: &CancellationToken,
     ) -> Result<Value, McpCallError> {
-        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
-        let sent = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
-        let mut handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.because(error).await),
-        };
-        let gave_up = loop {
-            tokio::select! {
-                answer = &mut handle.rx => {
-                    return match answer {
-                        Ok(Ok(result)) => serde_json::to_value(result).map_err(|error| McpCallError::Lost(error.to_string())),
-                        Ok(Err(error)) => Err(self.because(error).await),
-                        Err(_) => Err(self.because(ServiceError::TransportClosed).await),
-                    };
-                }
-                () = cancel.cancelled() => break McpCallError::Interrupted,
-                () = tokio::time::sleep(timeout) => {
-                    if *self.inbox.open.borrow() == 0 {
-                        break McpCallError::TimedOut(timeout);
-                    }
-                }
+        self.request_with_progress(method, params, timeout, cancel, None).await
+    }
+
+    #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
+    pub(crate) async fn request_with_progress(
+        &self,
+        method: &str,
+        params: Value,
+        timeout: Duration,
+        cancel: &CancellationToken,
+        progress: Option<OnProgress>,
+    ) -> Result<Value, McpCallError> {
+        match self.peer.request(Request { method, params, timeout, cancel, progress }).await {
+            Err(McpCallError::Lost(why)) => {
+                self.spoiled.store(true, Ordering::SeqCst);
+                Err(McpCallError::Lost(self.cause(why).await))
             }
-        };
-        // A server that does not read is not waited for.
-        tokio::time::timeout(COURTESY, handle.cancel(Some(gave_up.to_string()))).await.ok();
-        Err(gave_up)
+            Err(error @ (McpCallError::SessionEnded | McpCallError::NotTaken(_) | McpCallError::NeedsAuth(_))) => {
+                self.spoiled.store(true, Ordering::SeqCst);
+                Err(error)
+            }
+            answered => answered,
+        }
     }
 
     /// Returns all pages of a list.
@@ -174,34 +194,82 @@ impl McpConnection {
         Ok(items)
     }
 
-    async fn because(&self, error: ServiceError) -> McpCallError {
-        match error {
-            ServiceError::McpError(error) => {
-                McpCallError::Refused { code: i64::from(error.code.0), message: error.message.into_owned() }
-            }
-            ServiceError::TransportClosed => match self.child.lock().await.as_mut() {
-                Some(child) => McpCallError::Lost(ended(child).await),
-                None => McpCallError::Lost("the server closed it".into()),
-            },
-            other => McpCallError::Lost(other.to_string()),
+    /// Tells the server that the directories have changed.
+    pub(crate) fn announce_roots(&self) {
+        self.peer.notify("notifications/roots/list_changed", json!({}));
+    }
+
+    async fn cause(&self, why: String) -> String {
+        match self.child.lock().await.as_mut() {
+            Some(child) if self.peer.is_closed() => ended(child).await,
+            _ if why.is_empty() => "the server closed it".into(),
+            _ => why,
         }
     }
 
-    /// Returns whether the connection is closed.
+    /// Returns whether requests can still be answered.
     pub(crate) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.peer.is_closed()
+    }
+
+    /// Returns whether the next call needs another connection.
+    pub(crate) fn is_unusable(&self) -> bool {
+        self.is_closed() || self.spoiled.load(Ordering::SeqCst)
     }
 
     pub(crate) async fn close(&self) {
-        if let Some(mut service) = self.service.lock().await.take() {
-            // The process is ended below, whatever it answers.
-            if let Err(error) = service.close_with_timeout(GRACE).await {
-                tracing::debug!(server = self.server, %error, "the connection was not closed in order");
-            }
+        if let Some(ending) = self.ending.lock().await.take() {
+            ending.end(GRACE).await;
         }
         if let Some(mut child) = self.child.lock().await.take() {
             child.end(GRACE).await;
         }
+    }
+}
+
+/// Agrees on a version of the protocol. The server chooses; one that this program does not speak ends it.
+async fn handshake(peer: &Peer, within: Duration) -> Result<Value, McpCallError> {
+    let cancel = CancellationToken::new();
+    let mut version = VERSIONS[0];
+    let info = loop {
+        let params = json!({
+            "protocolVersion": version,
+            "capabilities": {"elicitation": {"form": {}, "url": {}}, "roots": {"listChanged": true}},
+            "clientInfo": {"name": "ona", "version": env!("CARGO_PKG_VERSION")},
+        });
+        let request = Request { method: "initialize", params, timeout: within, cancel: &cancel, progress: None };
+        match peer.request(request).await {
+            Ok(info) => break info,
+            // A server may name the versions it speaks instead of choosing one.
+            Err(McpCallError::Refused { code, message, data }) => {
+                let speaks =
+                    |one: &&str| data["supported"].as_array().is_some_and(|list| list.iter().any(|v| v == one));
+                match VERSIONS.into_iter().skip(1).find(speaks) {
+                    Some(other) if version == VERSIONS[0] => version = other,
+                    Some(_) | None => return Err(McpCallError::Refused { code, message, data }),
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    let chosen = info["protocolVersion"].as_str().unwrap_or_default();
+    if !VERSIONS.contains(&chosen) {
+        let chosen = if chosen.is_empty() { "no version of the protocol".to_owned() } else { format!("{chosen:?}") };
+        let why = format!("it speaks {chosen}; this program speaks {}", VERSIONS.join(", "));
+        return Err(McpCallError::NotTaken(why));
+    }
+    peer.notify("notifications/initialized", json!({}));
+    Ok(info)
+}
+
+/// Words for a handshake that failed.
+fn plainly(error: McpCallError) -> String {
+    match error {
+        McpCallError::Lost(why) if why.is_empty() => "the server closed the connection".into(),
+        McpCallError::Lost(why) | McpCallError::NotTaken(why) => why,
+        McpCallError::TimedOut(within) => format!("it did not complete the handshake within {} ms", within.as_millis()),
+        McpCallError::Refused { .. } => format!("it refused the handshake: {error}"),
+        other => other.to_string(),
     }
 }
 
@@ -224,7 +292,7 @@ fn stdio(
     ChildCommand {
         program: command.into(),
         args: args.iter().map(Into::into).collect(),
-        cwd: around.place().cwd,
+        cwd: around.cwd(),
         env,
         stdin: Vec::new(),
         cap: COMPLAINTS,
@@ -232,16 +300,6 @@ fn stdio(
         grace: GRACE,
         on_death: OnDeath::Kill,
     }
-}
-
-fn parsed(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
-    let header = |(name, value): &(String, String)| {
-        let wrong = || format!("the header {name:?} cannot be sent");
-        let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
-        value.set_sensitive(true);
-        Ok((HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?, value))
-    };
-    headers.iter().map(header).collect()
 }
 
 /// How a server ended, with the last line of its stderr.
@@ -255,13 +313,5 @@ async fn ended(child: &mut ChildHandle) -> String {
     match complaints.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
         Some(line) => format!("{how}: {}", ona_api::text::head(line, 500).0),
         None => how,
-    }
-}
-
-/// Removes the parts of an address that may hold a credential.
-fn without_address(words: &str, endpoint: &ServerTransport) -> String {
-    match endpoint {
-        ServerTransport::Http { url, .. } => words.replace(url.as_str(), "its address"),
-        ServerTransport::Stdio { .. } | ServerTransport::Host => words.to_owned(),
     }
 }

@@ -2,8 +2,10 @@
 
 use crate::definition::DefinitionOwner;
 use crate::elicit::{ElicitAnswer, ElicitHandler, Elicitation};
+use crate::logins::ServerLogins;
+use crate::peer::CallProgress;
 use crate::relay::MessageRelay;
-use ona_api::{Env, credentials, environment};
+use ona_api::{CallId, Env, Redactor, credentials, environment};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -36,23 +38,33 @@ impl Environments {
     }
 }
 
+/// Directories, and how often they have changed.
+struct Roots {
+    version: usize,
+    list: Vec<PathBuf>,
+}
+
 pub struct ServerContext {
     /// The environments of children, complete. They do not contain the
     /// credentials of model providers; a server that needs one gets it from its definition.
     pub(crate) env: Environments,
-    place: RwLock<ServerPlace>,
+    /// Where servers are started.
+    cwd: RwLock<PathBuf>,
+    /// The directories that servers get as roots.
+    roots: RwLock<Roots>,
     pub(crate) connect: Duration,
     pub(crate) output: usize,
+    /// Learns what must not be recorded: headers that a helper prints, tokens.
+    pub(crate) redactor: Redactor,
+    /// Where logins to servers are kept; none in a bare run.
+    pub(crate) logins: Option<ServerLogins>,
     elicit: RwLock<Option<Arc<dyn ElicitHandler>>>,
     relay: RwLock<Option<Arc<dyn MessageRelay>>>,
+    progress: RwLock<Option<ProgressListener>>,
 }
 
-/// Where servers are started, and the directories they get as roots.
-#[derive(Clone)]
-pub(crate) struct ServerPlace {
-    pub cwd: PathBuf,
-    pub roots: Vec<PathBuf>,
-}
+/// Hears what servers say about running calls: the call, the name of the tool, what was said.
+pub type ProgressListener = Arc<dyn Fn(&CallId, &str, CallProgress) + Send + Sync>;
 
 impl ServerContext {
     /// MCP_TIMEOUT and MAX_MCP_OUTPUT_TOKENS set the limits; a project may set them.
@@ -64,22 +76,60 @@ impl ServerContext {
         let output = tokens.unwrap_or(OUTPUT_TOKENS).saturating_mul(CHARS_PER_TOKEN);
         credentials::remove_from(&mut env.operators);
         credentials::remove_from(&mut env.projects);
-        let place = RwLock::new(ServerPlace { cwd, roots });
-        Self { env, place, connect, output, elicit: RwLock::default(), relay: RwLock::default() }
+        Self {
+            env,
+            cwd: RwLock::new(cwd),
+            roots: RwLock::new(Roots { version: 0, list: roots }),
+            connect,
+            output,
+            redactor: Redactor::default(),
+            logins: None,
+            elicit: RwLock::default(),
+            relay: RwLock::default(),
+            progress: RwLock::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn with_logins(self, logins: Option<ServerLogins>, redactor: Redactor) -> Self {
+        Self { logins, redactor, ..self }
     }
 
     /// Moves to another directory, before servers are started there.
     pub fn move_to(&self, cwd: PathBuf, roots: Vec<PathBuf>) {
-        *self.place.write().unwrap_or_else(PoisonError::into_inner) = ServerPlace { cwd, roots };
+        *self.cwd.write().unwrap_or_else(PoisonError::into_inner) = cwd;
+        self.set_roots(roots);
     }
 
-    pub(crate) fn place(&self) -> ServerPlace {
-        self.place.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.cwd.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn roots(&self) -> Vec<PathBuf> {
+        self.roots.read().unwrap_or_else(PoisonError::into_inner).list.clone()
+    }
+
+    /// Returns the version of the list, which is another one if these are others than before.
+    pub(crate) fn set_roots(&self, list: Vec<PathBuf>) -> usize {
+        let mut now = self.roots.write().unwrap_or_else(PoisonError::into_inner);
+        if now.list != list {
+            *now = Roots { version: now.version + 1, list };
+        }
+        now.version
     }
 
     /// Sets who answers elicitations from now on.
     pub fn set_elicit_handler(&self, elicit: Arc<dyn ElicitHandler>) {
         *self.elicit.write().unwrap_or_else(PoisonError::into_inner) = Some(elicit);
+    }
+
+    /// Sets the listener for the progress of calls.
+    pub fn set_progress_listener(&self, listener: ProgressListener) {
+        *self.progress.write().unwrap_or_else(PoisonError::into_inner) = Some(listener);
+    }
+
+    pub(crate) fn progress_listener(&self) -> Option<ProgressListener> {
+        self.progress.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Sets who forwards messages to servers of the program that drives this one.

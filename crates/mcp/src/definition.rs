@@ -7,7 +7,7 @@
 use crate::context::Environments;
 use crate::expand::expand;
 use crate::slug::Slug;
-use ona_api::Env;
+use ona_api::{Env, environment};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::time::Duration;
@@ -64,11 +64,52 @@ impl DefinitionOrigin {
 #[derive(Clone, PartialEq, Eq)]
 pub enum ServerTransport {
     /// A child process; one message per line.
-    Stdio { command: String, args: Vec<String>, env: Vec<(String, String)> },
-    /// Streamable HTTP.
-    Http { url: String, headers: Vec<(String, String)> },
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, String)>,
+    },
+    Http(HttpEndpoint),
     /// Messages go through the program that drives this one.
     Host,
+}
+
+/// A server behind an address.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpEndpoint {
+    pub style: HttpStyle,
+    pub url: String,
+    pub headers: Vec<(String, String)>,
+    /// A command that prints more headers.
+    pub headers_helper: Option<String>,
+    pub oauth: OAuthHints,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpStyle {
+    /// Streamable HTTP.
+    Streamable,
+    /// The older transport: a stream of events, and posts beside it.
+    Sse,
+}
+
+impl HttpStyle {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            HttpStyle::Streamable => "http",
+            HttpStyle::Sse => "sse",
+        }
+    }
+}
+
+/// What a definition fixes about the login to its server; the rest is discovered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OAuthHints {
+    pub client_id: Option<String>,
+    pub callback_port: Option<u16>,
+    /// Where the metadata of the login server are.
+    pub metadata_url: Option<String>,
+    pub scopes: Option<Vec<String>>,
 }
 
 impl fmt::Debug for ServerTransport {
@@ -79,9 +120,12 @@ impl fmt::Debug for ServerTransport {
             ServerTransport::Stdio { command, args, env } => {
                 f.debug_struct("Stdio").field("command", command).field("args", args).field("env", &names(env)).finish()
             }
-            ServerTransport::Http { url, headers } => {
-                f.debug_struct("Http").field("url", url).field("headers", &names(headers)).finish()
-            }
+            ServerTransport::Http(HttpEndpoint { style, url, headers, .. }) => f
+                .debug_struct("Http")
+                .field("style", style)
+                .field("url", url)
+                .field("headers", &names(headers))
+                .finish_non_exhaustive(),
             ServerTransport::Host => f.write_str("Host"),
         }
     }
@@ -113,11 +157,16 @@ impl ServerDefinition {
                 endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?
             }
         };
-        let timeout = timeout(fields)?;
+        let timeout = timeout(fields, env.of(owner))?;
         let definition = Self { name: name.to_owned(), slug: Slug::of(name), origin, owner, endpoint, timeout };
         missing.sort();
         missing.dedup();
         Ok(ParsedDefinition { definition, missing })
+    }
+
+    /// Returns the definition that this value is, or why it cannot be used.
+    pub fn check(name: &str, value: &Value, origin: DefinitionOrigin, env: &Environments) -> Result<Self, String> {
+        Self::read(name, value, origin, DefinitionOwner::Operator, env).map(|read| read.definition)
     }
 
     /// A server of the program that drives this one.
@@ -136,7 +185,7 @@ impl ServerDefinition {
     pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
         let pairs: &[_] = match &self.endpoint {
             ServerTransport::Stdio { env, .. } => env,
-            ServerTransport::Http { headers, .. } => headers,
+            ServerTransport::Http(HttpEndpoint { headers, .. }) => headers,
             ServerTransport::Host => &[],
         };
         pairs.iter().filter(|(name, _)| names_a_secret(name)).flat_map(|(name, value)| {
@@ -175,22 +224,56 @@ fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -
             args: texts(fields, "args")?.into_iter().map(|arg| expand(arg, env, missing)).collect(),
             env: pairs(fields, "env", env, missing)?,
         }),
-        "http" | "streamable-http" => {
-            let url = expand(text(fields, "url")?, env, missing);
-            if !url.starts_with("http://") && !url.starts_with("https://") {
-                return Err("its `url` must begin with http:// or https://".into());
-            }
-            for unsupported in ["headersHelper", "oauth"] {
-                if fields.contains_key(unsupported) {
-                    return Err(format!("`{unsupported}` is not supported; put the header it returns into `headers`"));
-                }
-            }
-            Ok(ServerTransport::Http { url, headers: pairs(fields, "headers", env, missing)? })
-        }
+        "http" | "streamable-http" => http(HttpStyle::Streamable, fields, env, missing),
+        "sse" => http(HttpStyle::Sse, fields, env, missing),
         "sdk" => Ok(ServerTransport::Host),
-        "sse" | "ws" => Err(format!("the transport {kind} is not supported; use http")),
-        other => Err(format!("unknown transport {other:?}; use stdio or http")),
+        "ws" => Err("the transport ws is not supported; use http".into()),
+        other => Err(format!("unknown transport {other:?}; use stdio, http or sse")),
     }
+}
+
+fn http(
+    style: HttpStyle,
+    fields: &Map<String, Value>,
+    env: &Env,
+    missing: &mut Vec<String>,
+) -> Result<ServerTransport, String> {
+    let url = expand(text(fields, "url")?, env, missing);
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err("its `url` must begin with http:// or https://".into());
+    }
+    let headers_helper = match fields.get("headersHelper") {
+        None | Some(Value::Null) => None,
+        Some(_) => Some(text(fields, "headersHelper")?.to_owned()),
+    };
+    let oauth = match fields.get("oauth") {
+        None | Some(Value::Null) => OAuthHints::default(),
+        Some(Value::Object(hints)) => oauth(hints)?,
+        Some(_) => return Err("its `oauth` must be an object".into()),
+    };
+    let headers = pairs(fields, "headers", env, missing)?;
+    Ok(ServerTransport::Http(HttpEndpoint { style, url, headers, headers_helper, oauth }))
+}
+
+fn oauth(hints: &Map<String, Value>) -> Result<OAuthHints, String> {
+    let text = |name: &str| match hints.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) if !text.trim().is_empty() => Ok(Some(text.trim().to_owned())),
+        Some(_) => Err(format!("its `oauth.{name}` must be a non-empty string")),
+    };
+    let port = match hints.get("callbackPort") {
+        None | Some(Value::Null) => None,
+        Some(port) => {
+            let port = port.as_u64().and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0);
+            Some(port.ok_or("its `oauth.callbackPort` must be a port number")?)
+        }
+    };
+    Ok(OAuthHints {
+        client_id: text("clientId")?,
+        callback_port: port,
+        metadata_url: text("authServerMetadataUrl")?,
+        scopes: text("scopes")?.map(|scopes| scopes.split_whitespace().map(str::to_owned).collect()),
+    })
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
@@ -237,9 +320,14 @@ fn pairs(
     }
 }
 
-fn timeout(fields: &Map<String, Value>) -> Result<Duration, String> {
+/// MCP_TOOL_TIMEOUT is for definitions that say nothing.
+fn timeout(fields: &Map<String, Value>, env: &Env) -> Result<Duration, String> {
+    let otherwise = || {
+        let chosen = env.get(environment::MCP_TOOL_TIMEOUT).and_then(|text| text.trim().parse::<u64>().ok());
+        chosen.filter(|ms| *ms > 0).map_or(CALL_TIMEOUT, |ms| Duration::from_millis(ms).max(SHORTEST))
+    };
     match fields.get("timeout") {
-        None | Some(Value::Null) => Ok(CALL_TIMEOUT),
+        None | Some(Value::Null) => Ok(otherwise()),
         Some(value) => match value.as_u64() {
             Some(ms) if ms > 0 => Ok(Duration::from_millis(ms).max(SHORTEST)),
             _ => Err("its `timeout` must be a positive number of milliseconds".into()),
@@ -294,8 +382,18 @@ mod tests {
             (json!({"url": "http://x"}), "a server with a `url` needs a `type`; use http"),
             (json!({"type": "http"}), "it has no `url`"),
             (json!({"type": "http", "url": "ftp://x"}), "its `url` must begin with http:// or https://"),
-            (json!({"type": "sse", "url": "http://x"}), "the transport sse is not supported; use http"),
-            (json!({"type": "x"}), "unknown transport \"x\"; use stdio or http"),
+            (json!({"type": "ws", "url": "http://x"}), "the transport ws is not supported; use http"),
+            (json!({"type": "x"}), "unknown transport \"x\"; use stdio, http or sse"),
+            (json!({"type": "sse"}), "it has no `url`"),
+            (
+                json!({"type": "http", "url": "http://x", "headersHelper": ""}),
+                "its `headersHelper` must be a non-empty string",
+            ),
+            (json!({"type": "http", "url": "http://x", "oauth": 1}), "its `oauth` must be an object"),
+            (
+                json!({"type": "http", "url": "http://x", "oauth": {"callbackPort": 70000}}),
+                "its `oauth.callbackPort` must be a port number",
+            ),
             (json!({"command": ""}), "its `command` must be a non-empty string"),
             (json!({"command": "x", "args": "y"}), "its `args` must be an array of strings"),
             (json!({"command": "x", "env": {"A": []}}), "its `env` must be an object of strings"),

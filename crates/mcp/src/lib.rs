@@ -1,9 +1,10 @@
 //! Servers of the Model Context Protocol, and their tools.
 //!
-//! `definition`, `policy` and `catalog` read what is configured; `connection` and `handler` are
-//! the only files that use the protocol's library, none of which is visible outside;
-//! `server` and `servers` hold the connections of a run; `tool` and `resources` are what a
-//! call sees.
+//! `definition`, `policy` and `catalog` read what is configured. `wire` and `http` carry messages,
+//! `peer` matches answers with requests, `handler` answers what servers ask, and `connection` puts
+//! them together; none of them is visible outside. `server` and `servers` hold the connections of
+//! a run; `tool`, `resources` and `prompt` are what a call or a person sees. `login` finds out
+//! how a person logs in to a server, `logins` where the result is kept.
 //!
 //! Nothing here asks for permission, fires hooks or writes rows: a call of such a tool takes
 //! the same path as any other. The caller says who answers a server's questions ([`ElicitHandler`]).
@@ -15,22 +16,35 @@ mod definition;
 mod elicit;
 mod expand;
 mod handler;
+mod http;
+pub mod login;
+mod logins;
+mod peer;
 mod policy;
+mod prompt;
 mod relay;
 mod reply;
 mod resources;
+mod restarts;
 mod schema;
 mod server;
 mod servers;
 mod slug;
 mod tool;
+mod wire;
 
 pub use catalog::{Catalog, ExcludeReason, ExcludedServer, McpSources};
 pub use connection::McpCallError;
-pub use context::{Environments, ServerContext};
-pub use definition::{CALL_TIMEOUT, DefinitionOrigin, DefinitionOwner, ServerDefinition, ServerTransport};
+pub use context::{Environments, ProgressListener, ServerContext};
+pub use definition::{
+    CALL_TIMEOUT, DefinitionOrigin, DefinitionOwner, HttpEndpoint, HttpStyle, OAuthHints, ServerDefinition,
+    ServerTransport,
+};
 pub use elicit::{ElicitAction, ElicitAnswer, ElicitHandler, Elicitation};
+pub use logins::ServerLogins;
+pub use peer::CallProgress;
 pub use policy::Policy;
+pub use prompt::{PromptArgument, PromptText, ServerPrompt};
 pub use relay::MessageRelay;
 pub use reply::{McpReply, output_text};
 pub use resources::{ListMcpResources, ReadMcpResource};

@@ -5,7 +5,7 @@
 //! it is there, the whole of what is allowed. Broken means no: an entry of an allow list
 //! that cannot be read allows nothing, and one of a deny list is named.
 
-use crate::definition::{ServerDefinition, ServerTransport};
+use crate::definition::{HttpEndpoint, ServerDefinition, ServerTransport};
 use crate::slug::Slug;
 use ona_api::notation::url_matches;
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn means(entry: &Value, definition: &ServerDefinition) -> bool {
             let line: Vec<_> = std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
             words.is_some_and(|words| words == line)
         }),
-        ServerTransport::Http { url, .. } => {
+        ServerTransport::Http(HttpEndpoint { url, .. }) => {
             entry["serverUrl"].as_str().is_some_and(|pattern| url_matches(url, pattern))
         }
         ServerTransport::Host => false,

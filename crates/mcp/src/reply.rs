@@ -10,6 +10,8 @@ pub struct McpReply {
     pub text: String,
     pub is_error: bool,
     pub structured: Option<Value>,
+    /// The bytes of pictures, as the server sent them.
+    pub pictures: Vec<Vec<u8>>,
 }
 
 impl McpReply {
@@ -21,7 +23,7 @@ impl McpReply {
             (Some(structured), []) => structured.to_string(),
             _ => joined(blocks),
         };
-        Self { text, is_error: result["isError"] == true, structured }
+        Self { text, is_error: result["isError"] == true, structured, pictures: pictures(blocks) }
     }
 }
 
@@ -36,7 +38,9 @@ fn described(block: &Value) -> String {
     let kind = block["type"].as_str().unwrap_or("block");
     match kind {
         "text" => text(&block["text"]).unwrap_or_default(),
-        "image" | "audio" => format!("[{kind}: {}]", measured(&block["mimeType"], &block["data"])),
+        "image" => format!("[image: {}]", measured(&block["mimeType"], &block["data"])),
+        // No wire format here carries sound.
+        "audio" => format!("[audio: {}; models here take no sound]", measured(&block["mimeType"], &block["data"])),
         "resource" => {
             let resource = &block["resource"];
             let uri = resource["uri"].as_str().unwrap_or("unnamed");
@@ -56,6 +60,20 @@ fn described(block: &Value) -> String {
             other => other.to_string(),
         },
     }
+}
+
+/// Returns the bytes of the pictures in some blocks, those of resources as well.
+pub(crate) fn pictures(blocks: &[Value]) -> Vec<Vec<u8>> {
+    let picture = |block: &Value| {
+        let (kind, data) = match block["type"].as_str()? {
+            "image" => (&block["mimeType"], &block["data"]),
+            "resource" => (&block["resource"]["mimeType"], &block["resource"]["blob"]),
+            _ => return None,
+        };
+        let is_picture = block["type"] == "image" || kind.as_str().is_some_and(|kind| kind.starts_with("image/"));
+        ona_api::digest::from_base64(data.as_str().filter(|_| is_picture)?)
+    };
+    blocks.iter().filter_map(picture).collect()
 }
 
 /// Returns the kind and size of base64 data.
@@ -104,10 +122,11 @@ mod tests {
         let reply = McpReply::of(&json!({ "content": blocks }));
         assert_eq!(
             reply.text,
-            "one\n[image: image/png, 5 bytes]\n[audio: audio/wav, 6 bytes]\n[resource f:///a]\nin a\n\
+            "one\n[image: image/png, 5 bytes]\n[audio: audio/wav, 6 bytes; models here take no sound]\n[resource f:///a]\nin a\n\
              [resource f:///b: x/y, 1 bytes]\n[resource link f:///c c: the c]\n{\"type\":\"hologram\",\"x\":1}"
         );
         assert!(!reply.is_error);
+        assert_eq!(reply.pictures, [b"hello".to_vec()]);
     }
 
     #[test]

@@ -2,18 +2,26 @@
 
 use crate::connection::{ConnectError, McpCallError, McpConnection};
 use crate::context::ServerContext;
-use crate::definition::ServerDefinition;
+use crate::definition::{ServerDefinition, ServerTransport};
+use crate::peer::OnProgress;
+use crate::prompt::ServerPrompt;
 use crate::reply::McpReply;
+use crate::restarts::Restarts;
 use crate::schema;
 use crate::slug::{Slug, tool_name};
+use ona_tools::ToolContext;
 use serde_json::{Map, Value, json};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// Longer texts of a server are cut.
 const DESCRIPTION: usize = 2048;
+/// How often a server over the network is asked to answer before it counts as down.
+const TRIES: u32 = 3;
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The most a tool may ask for with `anthropic/maxResultSizeChars`.
 const LARGEST_RESULT: usize = 500_000;
 
@@ -22,6 +30,11 @@ pub struct McpServer {
     around: Arc<ServerContext>,
     state: watch::Sender<State>,
     tools: Mutex<Vec<Arc<ServerTool>>>,
+    prompts: Mutex<Vec<Arc<ServerPrompt>>>,
+    /// The version of the list of directories that was announced last.
+    told_roots: AtomicUsize,
+    /// Held while a lost connection is made anew.
+    restarts: tokio::sync::Mutex<Restarts>,
 }
 
 #[derive(Clone)]
@@ -107,7 +120,15 @@ pub enum Caller {
 
 impl McpServer {
     pub(crate) fn new(definition: ServerDefinition, around: Arc<ServerContext>) -> Self {
-        Self { definition, around, state: watch::Sender::new(State::Idle), tools: Mutex::default() }
+        Self {
+            definition,
+            around,
+            state: watch::Sender::new(State::Idle),
+            tools: Mutex::default(),
+            prompts: Mutex::default(),
+            told_roots: AtomicUsize::new(0),
+            restarts: Default::default(),
+        }
     }
 
     pub fn status(&self) -> ServerStatus {
@@ -139,6 +160,21 @@ impl McpServer {
         self.tools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// `instructions` for the model, once it is connected.
+    pub fn instructions(&self) -> Option<String> {
+        let State::Open(connection) = &*self.state.borrow() else { return None };
+        let words = connection.info["instructions"].as_str()?.trim();
+        (!words.is_empty()).then(|| ona_api::text::head(words, DESCRIPTION).0.to_owned())
+    }
+
+    pub fn prompts(&self) -> Vec<Arc<ServerPrompt>> {
+        self.prompts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_prompts(&self, prompts: Vec<Arc<ServerPrompt>>) {
+        *self.prompts.lock().unwrap_or_else(PoisonError::into_inner) = prompts;
+    }
+
     /// Marks it as connecting; returns whether it was idle before.
     pub(crate) fn begin(&self) -> bool {
         self.state.send_if_modified(|state| {
@@ -154,29 +190,17 @@ impl McpServer {
     pub(crate) async fn forget(&self, off: bool) {
         let before = self.state.send_replace(if off { State::Off } else { State::Idle });
         self.tools().clear();
+        self.set_prompts(Vec::new());
         if let State::Open(connection) = before {
             connection.close().await;
         }
     }
 
-    /// Connects and lists its tools. Call `begin` first.
+    /// Connects and lists what it offers. Call `begin` first.
     pub(crate) async fn connect(&self) {
-        let connecting = async {
-            let connection = McpConnection::open(&self.definition, &self.around).await?;
-            let tools = self.listed(&connection).await.map_err(|error| ConnectError::Failed(error.to_string()))?;
-            Ok((connection, tools))
-        };
-        let within = self.around.connect;
-        let state = match tokio::time::timeout(within, connecting).await {
-            Ok(Ok((connection, tools))) => {
-                *self.tools() = tools;
-                State::Open(Arc::new(connection))
-            }
-            Ok(Err(why)) => State::Down(why),
-            Err(_) => State::Down(ConnectError::Failed(format!(
-                "it did not complete the handshake within {} ms",
-                within.as_millis()
-            ))),
+        let state = match self.opened().await {
+            Ok(connection) => State::Open(connection),
+            Err(why) => State::Down(why),
         };
         if let State::Down(why) = &state {
             tracing::debug!(server = self.definition.name, %why, "not connected");
@@ -189,6 +213,51 @@ impl McpServer {
             }
             wanted
         });
+    }
+
+    /// Opens a connection; one over the network is tried again if nobody answers.
+    async fn opened(&self) -> Result<Arc<McpConnection>, ConnectError> {
+        let within = self.around.connect;
+        let tries = if matches!(self.definition.endpoint, ServerTransport::Http(_)) { TRIES } else { 1 };
+        let connecting = async {
+            let mut pause = FIRST_PAUSE;
+            let mut left = tries;
+            loop {
+                left -= 1;
+                match McpConnection::open(&self.definition, &self.around).await {
+                    Err(ConnectError::Failed(why)) if left > 0 => {
+                        tracing::debug!(server = self.definition.name, why, "trying again");
+                        tokio::time::sleep(pause).await;
+                        pause *= 2;
+                    }
+                    opened => break opened,
+                }
+            }
+        };
+        let listing = async {
+            let connection = connecting.await?;
+            let tools = self.listed(&connection).await.map_err(ConnectError::from)?;
+            *self.tools() = tools;
+            self.list_prompts(&connection).await;
+            Ok(Arc::new(connection))
+        };
+        tokio::time::timeout(within, listing).await.unwrap_or_else(|_| {
+            Err(ConnectError::Failed(format!("it did not complete the handshake within {} ms", within.as_millis())))
+        })
+    }
+
+    /// Prompts are an extra: a server that cannot list them is used without.
+    async fn list_prompts(&self, connection: &McpConnection) {
+        if !connection.offers("prompts") {
+            return;
+        }
+        match connection.list("prompts/list", "prompts", self.definition.timeout).await {
+            Ok(listed) => {
+                let prompts = listed.iter().filter_map(|one| ServerPrompt::read(&self.definition.slug, one));
+                self.set_prompts(prompts.map(Arc::new).collect());
+            }
+            Err(error) => tracing::debug!(server = self.definition.name, %error, "its prompts are not listed"),
+        }
     }
 
     async fn listed(&self, connection: &McpConnection) -> Result<Vec<Arc<ServerTool>>, McpCallError> {
@@ -224,10 +293,13 @@ impl McpServer {
         state.wait_for(|state| !matches!(state, State::Connecting)).await.ok();
     }
 
-    /// Lists its tools again if it announced a change.
+    /// Lists its tools and prompts again if it announced a change.
     pub(crate) async fn refresh(&self) {
-        let Ok(connection) = self.connection() else { return };
-        if connection.inbox.stale.swap(false, Ordering::SeqCst) {
+        let State::Open(connection) = self.state.borrow().clone() else { return };
+        if connection.inbox().stale_prompts.swap(false, Ordering::SeqCst) {
+            self.list_prompts(&connection).await;
+        }
+        if connection.inbox().stale_tools.swap(false, Ordering::SeqCst) {
             match self.listed(&connection).await {
                 Ok(tools) => *self.tools() = tools,
                 Err(error) => {
@@ -237,14 +309,57 @@ impl McpServer {
         }
     }
 
-    fn connection(&self) -> Result<Arc<McpConnection>, McpCallError> {
-        let lost = |why: &str| Err(McpCallError::Lost(why.to_owned()));
-        match &*self.state.borrow() {
-            State::Open(connection) => Ok(Arc::clone(connection)),
-            State::Down(why) => lost(&why.to_string()),
-            State::Idle | State::Connecting => lost("it is not connected"),
-            State::Off => lost("it is switched off"),
+    /// Returns a connection that can be used; one that was lost is made anew.
+    async fn connection(&self) -> Result<Arc<McpConnection>, McpCallError> {
+        let usable = || {
+            let lost = |why: &str| Err(McpCallError::Lost(why.to_owned()));
+            match &*self.state.borrow() {
+                State::Open(connection) if connection.is_unusable() => Ok(None),
+                State::Open(connection) => Ok(Some(Arc::clone(connection))),
+                State::Down(ConnectError::NeedsAuth(remedy)) => Err(McpCallError::NeedsAuth(remedy.clone())),
+                State::Down(why) => lost(&why.to_string()),
+                State::Idle | State::Connecting => lost("it is not connected"),
+                State::Off => lost("it is switched off"),
+            }
+        };
+        if let Some(connection) = usable()? {
+            return Ok(connection);
         }
+        let mut restarts = self.restarts.lock().await;
+        // Another call may have made it meanwhile.
+        if let Some(connection) = usable()? {
+            return Ok(connection);
+        }
+        // Asking an address again costs nobody a process.
+        if !matches!(self.definition.endpoint, ServerTransport::Http(_)) {
+            restarts.begin().map_err(McpCallError::Lost)?;
+        }
+        tracing::debug!(server = self.definition.name, "connecting again");
+        let opened = self.opened().await.map_err(|why| match why {
+            ConnectError::NeedsAuth(remedy) => McpCallError::NeedsAuth(remedy),
+            ConnectError::Failed(why) => McpCallError::Lost(format!("it could not be connected again: {why}")),
+        })?;
+        let mut before = State::Open(Arc::clone(&opened));
+        let is_wanted = self.state.send_if_modified(|now| {
+            let is_open = matches!(now, State::Open(_));
+            if is_open {
+                std::mem::swap(now, &mut before);
+            }
+            is_open
+        });
+        let State::Open(before) = before else { return Ok(opened) };
+        // Calls that still run on the old one keep it until they end.
+        if before.is_closed() || !is_wanted {
+            before.close().await;
+        }
+        if is_wanted { Ok(opened) } else { Err(McpCallError::Lost("it is switched off".into())) }
+    }
+
+    /// Returns the listener for the progress of a call.
+    pub(crate) fn progress_of(&self, offered: &ServerTool, cx: &ToolContext) -> Option<OnProgress> {
+        let (listener, call) = (self.around.progress_listener()?, cx.call.clone()?);
+        let tool = offered.name.clone();
+        Some(Arc::new(move |progress| listener(&call, &tool, progress)))
     }
 
     pub async fn call(
@@ -253,24 +368,74 @@ impl McpServer {
         arguments: &Map<String, Value>,
         caller: Caller,
         cancel: &CancellationToken,
+        progress: Option<OnProgress>,
     ) -> Result<McpReply, McpCallError> {
-        let connection = self.connection()?;
-        let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&connection));
         let params = json!({"name": tool, "arguments": arguments});
-        let result = connection.request("tools/call", params, self.definition.timeout, cancel).await?;
+        let result = self.request("tools/call", params, caller, cancel, progress).await?;
         Ok(McpReply::of(&result))
     }
 
+    /// Sends a request, and once more where the server has said that it did nothing because it
+    /// does not know the session.
+    async fn request(
+        &self,
+        method: &str,
+        params: Value,
+        caller: Caller,
+        cancel: &CancellationToken,
+        progress: Option<OnProgress>,
+    ) -> Result<Value, McpCallError> {
+        let mut again = true;
+        loop {
+            let connection = tokio::select! {
+                connection = self.connection() => connection?,
+                () = cancel.cancelled() => return Err(McpCallError::Interrupted),
+            };
+            let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&connection));
+            let timeout = self.definition.timeout;
+            let sent =
+                connection.request_with_progress(method, params.clone(), timeout, cancel, progress.clone()).await;
+            match sent {
+                Err(McpCallError::SessionEnded) if std::mem::take(&mut again) => {}
+                answered => return answered,
+            }
+        }
+    }
+
+    /// Returns the messages of a prompt as one text.
+    pub async fn prompt(
+        &self,
+        prompt: &ServerPrompt,
+        arguments: &Map<String, Value>,
+        cancel: &CancellationToken,
+    ) -> Result<crate::prompt::PromptText, McpCallError> {
+        let params = json!({"name": prompt.prompt, "arguments": arguments});
+        let result = self.request("prompts/get", params, Caller::Agent, cancel, None).await?;
+        Ok(crate::prompt::PromptText::of(&result))
+    }
+
+    /// Takes note of the directories of a call and announces them if they are others than before.
+    pub(crate) fn follow_roots(&self, cx: &ToolContext) {
+        let now = self.around.set_roots(std::iter::once(&cx.project).chain(&cx.extra).cloned().collect());
+        let told = self.told_roots.swap(now, Ordering::SeqCst);
+        if let State::Open(connection) = &*self.state.borrow()
+            && told != now
+        {
+            connection.announce_roots();
+        }
+    }
+
     pub(crate) async fn resources(&self) -> Result<Vec<Value>, McpCallError> {
-        let connection = self.connection()?;
+        let connection = self.connection().await?;
         match connection.list("resources/list", "resources", self.definition.timeout).await {
             Err(McpCallError::Refused { .. }) if !connection.offers("resources") => Ok(Vec::new()),
             listed => listed,
         }
     }
 
-    pub(crate) async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, McpCallError> {
-        self.connection()?.request("resources/read", json!({ "uri": uri }), self.definition.timeout, cancel).await
+    /// Returns the result of `resources/read`.
+    pub async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, McpCallError> {
+        self.request("resources/read", json!({ "uri": uri }), Caller::Agent, cancel, None).await
     }
 
     /// Returns the part of a result that the model receives.
@@ -284,13 +449,13 @@ struct Unattended<'a>(&'a McpConnection);
 
 impl<'a> Unattended<'a> {
     fn begin(connection: &'a McpConnection) -> Self {
-        connection.inbox.unattended.fetch_add(1, Ordering::SeqCst);
+        connection.inbox().unattended.fetch_add(1, Ordering::SeqCst);
         Self(connection)
     }
 }
 
 impl Drop for Unattended<'_> {
     fn drop(&mut self) {
-        self.0.inbox.unattended.fetch_sub(1, Ordering::SeqCst);
+        self.0.inbox().unattended.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::context::ServerContext;
 use crate::definition::ServerDefinition;
+use crate::prompt::ServerPrompt;
 use crate::server::{McpServer, ServerStatus, ServerTool};
 use crate::slug::Slug;
 use crate::tool::McpTool;
@@ -74,6 +75,28 @@ impl Servers {
         server.settled().await;
     }
 
+    /// Removes a server of this run and ends it.
+    pub async fn remove(&self, server: &McpServer) {
+        let slug = &server.definition.slug;
+        self.list.write().unwrap_or_else(PoisonError::into_inner).retain(|one| one.definition.slug != *slug);
+        server.forget(true).await;
+    }
+
+    /// Returns what connected servers say about their use, by name.
+    pub fn instructions(&self) -> Vec<(String, String)> {
+        let words = |server: Arc<McpServer>| Some((server.definition.name.clone(), server.instructions()?));
+        self.list().into_iter().filter_map(words).collect()
+    }
+
+    /// Returns the prompts of all connected servers, by their names here.
+    pub fn prompts(&self) -> Vec<(Arc<McpServer>, Arc<ServerPrompt>)> {
+        let of = |server: Arc<McpServer>| {
+            let prompts = server.prompts();
+            prompts.into_iter().map(move |prompt| (Arc::clone(&server), prompt))
+        };
+        self.list().into_iter().flat_map(of).collect()
+    }
+
     /// Switches one off for this run.
     pub async fn switch_off(&self, server: &McpServer) {
         server.forget(true).await;
@@ -115,6 +138,10 @@ impl ToolSource for Servers {
             let offered = Arc::new(ServerTool::unseen(&server.definition.slug, name));
             Some(Arc::new(McpTool { server, offered }) as Arc<dyn AnyTool>)
         })
+    }
+
+    fn resource_owners(&self) -> Vec<String> {
+        self.list().iter().map(|server| server.definition.name.clone()).collect()
     }
 
     fn refresh(&self) -> BoxFuture<'_, ()> {

@@ -1,10 +1,10 @@
 //! A tool of a server as a `Tool`.
 
 use crate::connection::McpCallError;
-use crate::reply;
+use crate::reply::{self, McpReply};
 use crate::server::{Caller, McpServer, ServerTool};
-use ona_api::{Access, ToolResult, ToolSpec};
-use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext};
+use ona_api::{Access, Attachment, ToolResult, ToolSpec};
+use ona_tools::{AnyTool, BadInput, BoxFuture, Offer, PlannedCall, ToolContext, image};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -30,12 +30,11 @@ impl AnyTool for McpTool {
         let arguments = arguments.clone();
         Ok(PlannedCall::new(input.clone(), vec![Access::Plain], move |cx| {
             Box::pin(async move {
-                let called = self.server.call(&self.offered.tool, &arguments, Caller::Agent, &cx.cancel).await;
-                match called {
-                    Ok(reply) if reply.is_error => {
-                        ToolResult::rejected(self.cut(&reply.text)).data(reply::data(&reply))
-                    }
-                    Ok(reply) => ToolResult::success(self.cut(&reply.text)).data(reply::data(&reply)),
+                self.server.follow_roots(cx);
+                let progress = self.server.progress_of(&self.offered, cx);
+                let called = self.server.call(&self.offered.tool, &arguments, Caller::Agent, &cx.cancel, progress);
+                match called.await {
+                    Ok(reply) => self.result(reply).await,
                     Err(error) => failed(&self.server, error),
                 }
             })
@@ -57,9 +56,47 @@ impl AnyTool for McpTool {
 }
 
 impl McpTool {
+    async fn result(&self, reply: McpReply) -> ToolResult {
+        let (attachments, unfit) = attached(reply.pictures.clone()).await;
+        let mut text = self.cut(&reply.text);
+        for why in unfit {
+            text.push_str(&format!("\n[A picture is not shown: {why}.]"));
+        }
+        let result = if reply.is_error { ToolResult::rejected(text) } else { ToolResult::success(text) };
+        let mut result = result.data(reply::data(&reply));
+        result.attachments = attachments;
+        result
+    }
+
     fn cut(&self, text: &str) -> String {
         cut(text, self.server.room(Some(&self.offered)))
     }
+}
+
+/// Maximum number of pictures of one result.
+const MOST_PICTURES: usize = 10;
+
+/// Returns pictures as providers take them, and why others are left out. Scaling runs on a thread of its own.
+async fn attached(pictures: Vec<Vec<u8>>) -> (Vec<Attachment>, Vec<String>) {
+    if pictures.is_empty() {
+        return Default::default();
+    }
+    let more = pictures.len().saturating_sub(MOST_PICTURES);
+    let fitted = tokio::task::spawn_blocking(move || {
+        pictures.into_iter().take(MOST_PICTURES).map(image::fit).collect::<Vec<_>>()
+    });
+    let Ok(fitted) = fitted.await else { return (Vec::new(), vec!["it cannot be decoded".into()]) };
+    let (mut attachments, mut unfit) = (Vec::new(), Vec::new());
+    for one in fitted {
+        match one {
+            Ok(picture) => attachments.push(Attachment::from(picture)),
+            Err(why) => unfit.push(why.to_string()),
+        }
+    }
+    if more > 0 {
+        unfit.push(format!("{more} more than {MOST_PICTURES} in one result"));
+    }
+    (attachments, unfit)
 }
 
 /// Cuts a result to the maximum length.
@@ -81,9 +118,11 @@ pub(crate) fn failed(server: &McpServer, error: McpCallError) -> ToolResult {
         McpCallError::Interrupted => {
             ToolResult::rejected("Interrupted by the operator").data(json!({"is_interrupt": true}))
         }
-        McpCallError::TimedOut(_) | McpCallError::Lost(_) => {
-            ToolResult::internal(format!("MCP server {name:?}: {error}"))
-        }
+        McpCallError::TimedOut(_)
+        | McpCallError::Lost(_)
+        | McpCallError::NotTaken(_)
+        | McpCallError::SessionEnded
+        | McpCallError::NeedsAuth(_) => ToolResult::internal(format!("MCP server {name:?}: {error}")),
     }
 }
 

@@ -114,7 +114,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
             Command::Plan(command) => plan::run(&launch, command),
             Command::Memory(command) => memory::run(&launch, command),
             Command::Plugin(command) => plugin::run(&launch, &command, yes),
-            Command::Mcp(command) => mcp::run(&launch, &command),
+            Command::Mcp(command) => mcp::run(&launch, command),
             Command::Hooks(command) => hooks::run(&launch, command),
             Command::Test(command) => test::run(&launch, command),
         },

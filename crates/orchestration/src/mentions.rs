@@ -48,6 +48,30 @@ pub(crate) fn mentions(prompt: &str, cx: &ToolContext) -> Mentions {
     mentions
 }
 
+/// `@server:uri`: a resource of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceMention {
+    pub server: String,
+    pub uri: String,
+}
+
+/// What a prompt names of these servers, each once, in order. A word that names no server is left to the files.
+pub(crate) fn resource_mentions(prompt: &str, servers: &[String]) -> Vec<ResourceMention> {
+    let mut found = Vec::new();
+    for word in words(prompt) {
+        let named =
+            servers.iter().filter_map(|server| Some((server, word.strip_prefix(server.as_str())?.strip_prefix(':')?)));
+        let Some((server, uri)) = named.max_by_key(|(server, _)| server.len()) else { continue };
+        // A mention may end a sentence.
+        let uri = uri.trim_end_matches(|end: char| ENDS.contains(end)).to_owned();
+        let mention = ResourceMention { server: server.clone(), uri };
+        if !mention.uri.is_empty() && !found.contains(&mention) && found.len() < MOST {
+            found.push(mention);
+        }
+    }
+    found
+}
+
 /// Extensions of files people write and attach. A single word with a dot is taken for a file
 /// only with one of these: decorators (`@app.route`) and names (`@john.doe`) have dots too.
 const EXTENSIONS: &[&str] = &[
@@ -139,6 +163,18 @@ mod tests {
     fn an_at_sign_counts_where_a_word_begins() {
         let prompt = "@a.txt see (@b/c.png), me@here.org \"@d\" @\"with space.md\" @@ -1,2 @ @";
         assert_eq!(words(prompt).collect::<Vec<_>>(), ["a.txt", "b/c.png),", "d\"", "with space.md", "@"]);
+    }
+
+    #[test]
+    fn a_resource_belongs_to_a_server_that_exists() {
+        let servers = ["docs".to_owned(), "docs:x".to_owned(), "My Server".to_owned()];
+        let named = |prompt: &str| {
+            let found = resource_mentions(prompt, &servers);
+            found.into_iter().map(|one| format!("{}|{}", one.server, one.uri)).collect::<Vec<_>>()
+        };
+        assert_eq!(named("see @docs:file:///a.md, (@docs:b) @docs:b"), ["docs|file:///a.md", "docs|b"]);
+        assert_eq!(named("@docs:x:y and @\"My Server:res://a b\""), ["docs:x|y", "My Server|res://a b"]);
+        assert_eq!(named("me@docs:a @other:a @docs @docs:"), Vec::<String>::new());
     }
 
     #[test]

@@ -380,6 +380,7 @@ impl SubagentTask {
         // Agents that only look things up need no instructions for changing them.
         let looks = matches!(self.definition.name.as_str(), "explore" | "plan");
         let also = format!("{}{skills}", self.deps.also.as_deref().unwrap_or_default());
+        let servers = self.deps.servers.instructions();
         let system = system_prompt(&PromptParts {
             instead: Some(&self.definition.prompt),
             style: None,
@@ -390,6 +391,7 @@ impl SubagentTask {
             phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions: if looks { &[] } else { &self.deps.instructions },
+            servers: &servers,
         });
         let model = model.choice.wire_model.clone();
         Ok(RequestParams { model, system, tools: tools.specs(), max_tokens: self.deps.max_tokens })

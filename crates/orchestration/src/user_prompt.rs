@@ -8,7 +8,7 @@
 
 use crate::assembly::{Profile, builtin_tools};
 use crate::context;
-use crate::mentions::{MOST, Mention, Mentions, mentions};
+use crate::mentions::{MOST, Mention, Mentions, ResourceMention, mentions, resource_mentions};
 use crate::pipeline::{Pipeline, moved};
 use crate::records::{self, object};
 use crate::session::Session;
@@ -19,6 +19,7 @@ use ona_files::PathForms;
 use ona_tools::image;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// With base64 this stays below what providers accept for a whole request.
 const MAX_DOCUMENT: usize = 20 * 1024 * 1024;
@@ -34,6 +35,8 @@ pub struct UserPrompt {
     pub pictures: Vec<Vec<u8>>,
     /// What was typed, where the text is that of a command.
     pub typed: Option<String>,
+    /// The text is a server's: files that it names are not what the person points at.
+    pub is_foreign: bool,
     /// The id its row gets; a new one if absent.
     pub uuid: Option<String>,
 }
@@ -92,7 +95,9 @@ impl Pipeline {
                 Err(why) => attachments.refuse(&format!("Picture {}", number + 1), &why),
             }
         }
-        let Mentions { found: mentions, missing } = mentions(&said.text, &session.cx);
+        let words = if said.is_foreign { said.typed.as_deref().unwrap_or_default() } else { &said.text };
+        self.resources(session, words, &mut attachments).await;
+        let Mentions { found: mentions, missing } = mentions(words, &session.cx);
         for word in missing.iter().take(MOST) {
             attachments.refuse(&format!("@{word}"), "no such file or folder");
         }
@@ -111,6 +116,42 @@ impl Pipeline {
             attachments.refuse(&format!("{more} of {} files", mentions.len()), &format!("at most {MOST} at a time"));
         }
         attachments
+    }
+
+    /// Resources of servers that the words point at, as `@server:uri`.
+    async fn resources(&self, session: &Session, words: &str, attachments: &mut PromptAttachments) {
+        const TOOL: &str = "ReadMcpResource";
+        let Some(tool) = self.tools.get(TOOL) else { return };
+        let servers = self.tools.resource_owners();
+        for ResourceMention { server, uri } in resource_mentions(words, &servers) {
+            let word = format!("@{server}:{uri}");
+            let call =
+                ToolCall { id: CallId::random(), name: TOOL.into(), input: json!({"server": server, "uri": uri}) };
+            let verdict = session.with_rules(|rules| rules.decide(&call.name, &call.input, &[Access::Plain], None));
+            let by_mode = matches!(verdict.by, Authority::Mode(_));
+            let verdict = match verdict.ruling {
+                Ruling::Ask if !by_mode => {
+                    self.prompt_operator(session, &call, &[Access::Plain], &verdict).await.verdict
+                }
+                _ => verdict,
+            };
+            // Naming it is consent to what a mode would only ask about.
+            if !verdict.is_allow() && !by_mode {
+                attachments.refuse(&word, &verdict.message);
+                continue;
+            }
+            let result = match Arc::clone(&tool).plan(&call.input, &session.cx) {
+                Ok(plan) => plan.run(&session.cx).await,
+                Err(bad) => ToolResult::rejected(bad.to_string()),
+            };
+            if result.is_error() {
+                attachments.refuse(&word, &result.content);
+                continue;
+            }
+            let text = json!({"kind": "text", "source": "mention", "path": word, "text": result.content});
+            attachments.row(text);
+            result.attachments.into_iter().for_each(|picture| attachments.attach(picture, None));
+        }
     }
 
     /// Where what is mentioned leads, if that may be read; if not, why.

@@ -1,10 +1,12 @@
 //! What a folder brings that could run, by name: what is not in use while nobody has trusted
 //! it, and what has changed since then (DEC-182). Nothing of the folder is run here.
 
-use crate::launch::{Launch, OpenProject};
-use ona_api::{SkipReason, digest, environment};
+use crate::failure::Failure;
+use crate::launch::{Launch, OpenProject, nowhere};
+use ona_api::{Group, Row, SkipReason, digest, environment};
 use ona_modules::{SearchPaths, candidates};
 use ona_settings::keys;
+use ona_trust::trust_digests_key;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -116,9 +118,31 @@ pub(crate) fn running(launch: &Launch, open: &OpenProject) -> BTreeMap<String, S
     running
 }
 
+/// Records one server of the folder as it is now; everything else stays as it was recorded.
+/// For a change that the operator has made with a command of ours.
+pub(crate) fn renew_server(launch: &Launch, open: &OpenProject, server: &str, file: &Path) -> Result<(), Failure> {
+    let key = trust_digests_key(&launch.project);
+    let stored = open.store.reader().and_then(|reader| reader.meta(&key));
+    let stored = stored.map_err(|error| launch.store_failure(error))?;
+    let recorded = stored.and_then(|text| serde_json::from_str::<BTreeMap<String, String>>(&text).ok());
+    let Some(mut recorded) = recorded else { return Ok(()) };
+    let name = server_label(server, &short(launch, file));
+    match running(launch, open).remove(&name) {
+        Some(digest) => recorded.insert(name, digest),
+        None => recorded.remove(&name),
+    };
+    let row = Row::Meta { key, value: serde_json::json!(recorded).to_string() };
+    open.store.commit_now(&nowhere(), Group(vec![row])).map_err(|error| launch.store_failure(error))?;
+    Ok(())
+}
+
+fn server_label(name: &str, file: &str) -> String {
+    format!("MCP server {name} of {file}")
+}
+
 fn servers(running: &mut BTreeMap<String, String>, servers: &Value, file: &str) {
     for (name, server) in servers.as_object().into_iter().flatten() {
-        running.insert(format!("MCP server {name} of {file}"), digest::sha256_hex(server.to_string().as_bytes()));
+        running.insert(server_label(name, file), digest::sha256_hex(server.to_string().as_bytes()));
     }
 }
 

@@ -4,8 +4,18 @@
 //! `.mcp.json` and `--mcp-config` are read at each start and never stored. Nothing is
 //! started before something needs it, so that a run without servers pays nothing.
 
+mod choices;
+mod edit;
+mod listing;
+mod login;
+mod prompts;
 mod read;
 
+pub use choices::{Choice, choose, forget_choices};
+pub use edit::{Added, NewServer, Removed, ServerScope, add, remove};
+pub use listing::{configured, described, unknown_server};
+pub use login::{ServerLogin, log_in, log_out, login_by_operator_only};
+pub use prompts::prompt_command;
 pub use read::{Gathered, gather};
 
 use crate::launch::OpenProject;
@@ -37,7 +47,10 @@ impl McpServers {
     /// What is wrong with what is configured, for the record.
     pub fn findings(&self) -> impl Iterator<Item = LoggedEvent> + '_ {
         let recorded = |cause: &ExcludeReason| {
-            matches!(cause, ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Policy)
+            matches!(
+                cause,
+                ExcludeReason::Broken | ExcludeReason::Collision | ExcludeReason::Pending | ExcludeReason::Policy
+            )
         };
         let left_out = self.gathered.catalog.left_out.iter().filter(move |one| recorded(&one.cause));
         left_out.map(|one| LoggedEvent::McpServerDropped {
@@ -45,6 +58,12 @@ impl McpServers {
             origin: one.origin.as_str(),
             why: one.why.clone(),
         })
+    }
+
+    /// The servers of the project's file that are used and that nobody has decided about one by
+    /// one, for a dialog; `choose` records the answer, and `Servers::switch_off` ends a rejected one.
+    pub fn undecided(&self) -> &[String] {
+        &self.gathered.undecided
     }
 
     /// Begins to connect those that are wanted, and says once what a person must know.
@@ -66,6 +85,7 @@ impl McpServers {
             _ => return,
         }
         self.servers.settled().await;
+        ona_tools::ToolSource::refresh(&*self.servers).await;
     }
 
     /// Connects the servers hooks call.

@@ -25,7 +25,7 @@ use ona_hookplane::{
     Hook, HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
     TranscriptOf, name_session,
 };
-use ona_mcp::{Environments, ServerContext};
+use ona_mcp::{Environments, ServerContext, ServerLogins};
 use ona_orchestration::{
     ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, KeepLimits, Modules, Operator, PersistUpdate,
     Pipeline, ProjectFilesAt, Session, SessionCheckpoints, SessionHookRegistry, SharedJudgeDeps, ToolParts,
@@ -167,6 +167,8 @@ impl Runtime {
         let (mut permissions, mut notes, strange) = permissions(launch, &settings)?;
         // No tool needs what opens the stored login.
         permissions.deny.extend(launch.credential_store().files().iter().filter_map(|file| unreadable(file)));
+        let logins = ServerLogins::from_env(&launch.env).folder();
+        permissions.deny.extend(unreadable(&logins.join("x")).map(|rule| rule.replace("/x)", "/**)")));
         let place = session_dirs(launch, &permissions, cwd);
         let (mut rules, dropped) = Rules::parse(&permissions);
         rules.set_managed(managed_rules(open));
@@ -204,6 +206,7 @@ impl Runtime {
         notes.extend(rejected.map(findings::rejected_hook));
         let mut guarded = ona_trust::guarded_files(&launch.discovery()?, &launch.env);
         guarded.extend(launch.credential_store().files());
+        guarded.push(logins);
         guarded.extend(hook_sources.iter().flat_map(|source| source.loaded.files.iter().cloned()));
         let pending = hook_sources.iter().filter_map(|source| source.pending.as_ref()).any(ModuleFiles::any);
         // Without hooks the floor asks about these; with hooks they are part of the guard.
@@ -597,12 +600,9 @@ fn mcp_servers(
         env.set(environment::CLAUDE_PROJECT_DIR, place.project.as_os_str());
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
-    Ok(McpServers::new(
-        gathered,
-        ServerContext::new(children, place.start.clone(), roots),
-        open,
-        launch.notices.clone(),
-    ))
+    let logins = (!launch.options.bare).then(|| ServerLogins::from_env(&launch.env));
+    let around = ServerContext::new(children, place.start.clone(), roots).with_logins(logins, open.redactor.clone());
+    Ok(McpServers::new(gathered, around, open, launch.notices.clone()))
 }
 
 /// For forms that have no stream.

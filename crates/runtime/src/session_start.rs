@@ -454,6 +454,7 @@ impl SessionStart<'_> {
             phase: reader.phase(conversation)?.unwrap_or(Phase::Idle),
             has_approved_plan: reader.has_approved_plan(conversation)?,
             instructions,
+            servers: &self.runtime.mcp.servers.instructions(),
         });
         let max_tokens = model.output_limit(MAX_TOKENS);
         Ok(RequestParams { model: model.choice.wire_model.clone(), system, tools: tools.specs(), max_tokens })

@@ -30,6 +30,8 @@ keys! {
     DISABLE_SKILL_SHELL_EXECUTION = "disableSkillShellExecution";
     DISABLED_MCPJSON_SERVERS = "disabledMcpjsonServers";
     EFFORT_LEVEL = "effortLevel";
+    ENABLE_ALL_PROJECT_MCP_SERVERS = "enableAllProjectMcpServers";
+    ENABLED_MCPJSON_SERVERS = "enabledMcpjsonServers";
     ENABLED_PLUGINS = "enabledPlugins";
     ENV = "env";
     FILE_CHECKPOINTING_ENABLED = "fileCheckpointingEnabled";
@@ -63,7 +65,7 @@ const COMPATIBLE: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout att
     autoMemoryEnabled autoMode availableModels awsAuthRefresh awsCredentialExport blockedMarketplaces claudeMd \
     claudeMdExcludes cleanupPeriodDays companyAnnouncements crossSessionInbound defaultShell dialogExpiry \
     disableAgentView disableAutoMode disableBundledSkills disableClaudeAiConnectors disableCommandPluginSources \
-    disableSideloadFlags editorMode enableAllProjectMcpServers enabledMcpjsonServers enforceAvailableModels \
+    disableSideloadFlags editorMode enforceAvailableModels \
     extraKnownMarketplaces fallbackModel fileSuggestion forceLoginMethod forceLoginOrgUUID \
     gcpAuthRefresh includeCoAuthoredBy includeGitInstructions keybindingFlavor language model modelOverrides \
     otelHeadersHelper plansDirectory pluginConfigs prUrlTemplate preferredNotifChannel \

@@ -8,6 +8,10 @@ use serde_json::Value;
 pub struct McpSettings {
     /// The value of `mcpServers`.
     pub servers: Value,
+    /// Servers of `.mcp.json` that the operator has approved.
+    pub approved_project_servers: Vec<String>,
+    /// `true`: all of them are approved. `false`: none is used that is not approved by name.
+    pub all_project_servers: Option<bool>,
     /// Servers of `.mcp.json` that are switched off.
     pub disabled_project_servers: Vec<String>,
     /// Descriptions of servers that may not be used.
@@ -22,6 +26,8 @@ impl McpSettings {
     pub(crate) fn read(written: &Value) -> Self {
         Self {
             servers: written[keys::MCP_SERVERS].clone(),
+            approved_project_servers: texts(&written[keys::ENABLED_MCPJSON_SERVERS]),
+            all_project_servers: written[keys::ENABLE_ALL_PROJECT_MCP_SERVERS].as_bool(),
             disabled_project_servers: texts(&written[keys::DISABLED_MCPJSON_SERVERS]),
             denied: written[keys::DENIED_MCP_SERVERS].as_array().cloned(),
             allowed: written[keys::ALLOWED_MCP_SERVERS].as_array().cloned(),

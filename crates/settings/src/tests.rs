@@ -202,6 +202,8 @@ fn good_values_of_structured_keys_are_read() {
         "httpHookAllowedEnvVars": "all",
         "massgenConfig": "m.yaml",
         "disabledMcpjsonServers": ["x"],
+        "enabledMcpjsonServers": ["y"],
+        "enableAllProjectMcpServers": false,
         "model_config": {"provider": "p"},
         "modelTimeouts": {"idleSeconds": 1.5},
         "sdlc": {"testTimeoutSeconds": 7, "buildOutputs": ["target"], "publicApi": {"entryPoints": ["tool"]}},
@@ -218,6 +220,8 @@ fn good_values_of_structured_keys_are_read() {
     assert_eq!(settings.hooks.allowed_variables.as_deref(), Some(&[][..]), "a list that is none allows nothing");
     assert_eq!(settings.massgen_config, Ok(Some("m.yaml".to_owned())));
     assert_eq!(settings.mcp.disabled_project_servers, ["x"]);
+    assert_eq!(settings.mcp.approved_project_servers, ["y"]);
+    assert_eq!(settings.mcp.all_project_servers, Some(false));
     assert_eq!(settings.model_config, Some(json!({"provider": "p"})));
     let limits = ModelTimeouts { idle: Duration::from_millis(1500), ..ModelTimeouts::default() };
     assert_eq!(settings.model_timeouts, Ok(limits));

@@ -34,6 +34,11 @@ pub trait ToolSource: Send + Sync {
         self.tools().into_iter().find(|tool| tool.spec().name == name)
     }
 
+    /// Returns the names by which a person points at what the source has beside tools (`@name:uri`).
+    fn resource_owners(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Takes note of what has changed outside.
     fn refresh(&self) -> BoxFuture<'_, ()>;
 }
@@ -126,6 +131,11 @@ impl ToolBox {
     /// Returns whether `specs` may be others the next time.
     pub fn is_live(&self) -> bool {
         self.live.is_some()
+    }
+
+    /// Returns the names of `@name:uri` that a prompt may have.
+    pub fn resource_owners(&self) -> Vec<String> {
+        self.live.as_ref().map(|live| live.source.resource_owners()).unwrap_or_default()
     }
 
     pub async fn refresh(&self) {

@@ -31,6 +31,15 @@ impl CallbackListener {
         Ok(Self { listener, redirect })
     }
 
+    /// Listens for a login to an MCP server, whose clients are registered with this name of the
+    /// machine; `port` is that of a client that is registered with one.
+    pub async fn bind_local(port: Option<u16>) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port.unwrap_or(0))).await?;
+        let port = listener.local_addr()?.port();
+        let redirect = Url::parse(&format!("http://localhost:{port}{PATH}")).expect("an address and a path");
+        Ok(Self { listener, redirect })
+    }
+
     /// Returns the address to which the server sends the browser back.
     pub fn redirect(&self) -> &Url {
         &self.redirect

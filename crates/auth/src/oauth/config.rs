@@ -33,6 +33,22 @@ pub struct OAuthClient {
     pub revoke_url: Option<Url>,
     #[serde(default)]
     pub scopes: Vec<String>,
+    /// Of a client that is not public.
+    #[serde(default)]
+    pub secret: Option<ClientSecret>,
+    /// What the tokens are for (RFC 8707).
+    #[serde(default)]
+    pub resource: Option<String>,
+}
+
+/// It is stored sealed, with the login, and never shown.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSecret(pub String);
+
+impl std::fmt::Debug for ClientSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ClientSecret")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +76,8 @@ impl OAuthClient {
             device_url: optional(environment::ONA_OAUTH_DEVICE_URL)?,
             revoke_url: optional(environment::ONA_OAUTH_REVOKE_URL)?,
             scopes: scopes.split_whitespace().map(str::to_owned).collect(),
+            secret: None,
+            resource: None,
         })
     }
 

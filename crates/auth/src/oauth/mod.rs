@@ -11,7 +11,7 @@ mod pasted;
 mod protocol;
 
 pub use callback::CallbackListener;
-pub use config::{OAuthClient, OAuthConfigError};
+pub use config::{ClientSecret, OAuthClient, OAuthConfigError};
 pub use error::OAuthError;
 pub use pasted::{PastedCode, read_pasted};
 pub use protocol::{AuthorizationAttempt, DeviceAttempt, GrantedTokens};

@@ -9,7 +9,7 @@ use super::error::{OAuthError, sentence};
 use crate::http;
 use oauth2::basic::{BasicClient, BasicErrorResponse, BasicErrorResponseType, BasicTokenResponse};
 use oauth2::{
-    AuthUrl, AuthorizationCode, ClientId, CsrfToken, DeviceAuthorizationUrl, DeviceCodeErrorResponse,
+    AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, DeviceAuthorizationUrl, DeviceCodeErrorResponse,
     DeviceCodeErrorResponseType, EndpointNotSet, EndpointSet, HttpRequest, HttpResponse, PkceCodeChallenge,
     PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, Scope, StandardDeviceAuthorizationResponse,
     TokenResponse, TokenUrl,
@@ -60,11 +60,14 @@ impl AuthorizationAttempt {
         let page = BasicClient::new(ClientId::new(client.client_id.clone()))
             .set_auth_uri(AuthUrl::from_url(client.authorize_url()?.clone()))
             .set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
-        let (url, state) = page
+        let mut asked = page
             .authorize_url(CsrfToken::new_random)
             .add_scopes(client.scopes.iter().cloned().map(Scope::new))
-            .set_pkce_challenge(challenge)
-            .url();
+            .set_pkce_challenge(challenge);
+        if let Some(resource) = &client.resource {
+            asked = asked.add_extra_param("resource", resource);
+        }
+        let (url, state) = asked.url();
         Ok(Self {
             client: client.clone(),
             redirect: redirect.clone(),
@@ -82,12 +85,14 @@ impl AuthorizationAttempt {
     /// May be called again with another code: the verifier belongs to the attempt.
     pub async fn exchange(&self, code: &str) -> Result<GrantedTokens, OAuthError> {
         let http = client_for(&self.client.token_url)?;
-        let granted = token_client(&self.client)
-            .set_redirect_uri(RedirectUrl::from_url(self.redirect.clone()))
+        let client = token_client(&self.client).set_redirect_uri(RedirectUrl::from_url(self.redirect.clone()));
+        let mut asked = client
             .exchange_code(AuthorizationCode::new(code.to_owned()))
-            .set_pkce_verifier(PkceCodeVerifier::new(self.verifier.expose_secret().to_owned()))
-            .request_async(&|request| send(http.clone(), request))
-            .await;
+            .set_pkce_verifier(PkceCodeVerifier::new(self.verifier.expose_secret().to_owned()));
+        if let Some(resource) = &self.client.resource {
+            asked = asked.add_extra_param("resource", resource);
+        }
+        let granted = asked.request_async(&|request| send(http.clone(), request)).await;
         granted.map(GrantedTokens::from).map_err(token_error)
     }
 }
@@ -153,10 +158,12 @@ impl DeviceAttempt {
 /// Exchanges a refresh token. The server may hand out another one, which replaces it.
 pub(crate) async fn refresh(client: &OAuthClient, token: &SecretString) -> Result<GrantedTokens, OAuthError> {
     let http = client_for(&client.token_url)?;
-    let granted = token_client(client)
-        .exchange_refresh_token(&RefreshToken::new(token.expose_secret().to_owned()))
-        .request_async(&|request| send(http.clone(), request))
-        .await;
+    let (tokens, token) = (token_client(client), RefreshToken::new(token.expose_secret().to_owned()));
+    let mut asked = tokens.exchange_refresh_token(&token);
+    if let Some(resource) = &client.resource {
+        asked = asked.add_extra_param("resource", resource);
+    }
+    let granted = asked.request_async(&|request| send(http.clone(), request)).await;
     granted.map(GrantedTokens::from).map_err(token_error)
 }
 
@@ -176,10 +183,14 @@ pub(crate) async fn revoke(client: &OAuthClient, url: &Url, token: &SecretString
 }
 
 fn token_client(client: &OAuthClient) -> TokenClient {
-    BasicClient::new(ClientId::new(client.client_id.clone()))
-        // A public client has no secret: its id is a field of the form.
+    let own = BasicClient::new(ClientId::new(client.client_id.clone()))
+        // A public client has no secret: its id is a field of the form, and so is a secret.
         .set_auth_type(oauth2::AuthType::RequestBody)
-        .set_token_uri(TokenUrl::from_url(client.token_url.clone()))
+        .set_token_uri(TokenUrl::from_url(client.token_url.clone()));
+    match &client.secret {
+        Some(secret) => own.set_client_secret(ClientSecret::new(secret.0.clone())),
+        None => own,
+    }
 }
 
 fn client_for(url: &Url) -> Result<Client, OAuthError> {

@@ -1,10 +1,11 @@
-//! Prompts that name skills: the text of the skill replaces the prompt.
+//! Prompts that name skills or prompts of MCP servers: their text replaces the prompt.
 
 use super::{SessionParts, refused};
 use crate::parse::slash_command;
 use ona_api::CallId;
 use ona_instructions::skills::Skill;
 use ona_orchestration::{History, NotLoaded, Session, Turn, TurnEvent, TurnOutcome, UserPrompt, fork};
+use ona_runtime::mcp::prompt_command;
 use ona_runtime::skills;
 use ona_store::StoreError;
 use ona_tools::ToolContext;
@@ -27,6 +28,18 @@ impl SessionParts<'_> {
         else {
             return turn.run(session, history, prompt).await;
         };
+        let servers = &self.runtime.mcp.servers;
+        if let Some(said) = prompt_command(servers, name, rest, &session.cx.cancel).await {
+            let said = match said {
+                Ok(said) => said,
+                Err(message) => return Ok(refused(message)),
+            };
+            let mut pictures = prompt.pictures.clone();
+            pictures.extend(said.pictures);
+            let typed = Some(prompt.text);
+            let prompt = UserPrompt { text: said.text, typed, pictures, is_foreign: true, ..prompt };
+            return turn.run(session, history, prompt).await;
+        }
         let (named, arguments) = match self.leading_skills(name, rest) {
             Ok(named) => named,
             Err(message) => return Ok(refused(message)),

@@ -40,9 +40,9 @@ pub(crate) enum Command {
     /// List, test, lint, replay, explain or import hooks
     #[command(subcommand)]
     Hooks(crate::hooks::Command),
-    /// List the configured MCP servers (starts none of them)
+    /// Add, remove, list and approve MCP servers, or log in to one
     #[command(subcommand)]
-    Mcp(Mcp),
+    Mcp(crate::mcp::Command),
     /// Install, list, show, enable, disable or remove plugins
     #[command(subcommand)]
     Plugin(Plugin),
@@ -132,23 +132,6 @@ pub(crate) enum Plugin {
     /// Remove a plugin and its copy
     Remove {
         id: String,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Mcp {
-    /// List the servers and those that are not used
-    List {
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-    /// Show one server
-    Get {
-        name: String,
         /// Print JSON
         #[arg(long)]
         json: bool,

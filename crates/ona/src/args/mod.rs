@@ -7,8 +7,8 @@ mod honoured;
 mod options;
 
 pub(crate) use commands::{
-    Audit, AuditFormat, Auth, Command, Db, ExportFormat, Gastown, LoginOptions, Mcp, Memory, Plan, Plugin, Rewind,
-    Sessions, Settings,
+    Audit, AuditFormat, Auth, Command, Db, ExportFormat, Gastown, LoginOptions, Memory, Plan, Plugin, Rewind, Sessions,
+    Settings,
 };
 pub(crate) use help::show as show_help;
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
@@ -134,6 +134,7 @@ impl From<Failure> for Wrong {
 
 /// Reads a command line, the program's name first.
 pub(crate) fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
+    let words = own_short_flags(words);
     // Both spellings show the same flags in subcommands; at the top `-h` is the short list.
     let detail = if words.iter().any(|word| word == "-h") { Detail::Short } else { Detail::Full };
     let matches = match command(detail).try_get_matches_from(&words) {
@@ -154,6 +155,18 @@ pub(crate) fn parse(words: Vec<OsString>) -> Result<(Task, Options), Wrong> {
         return Err(failure.hint(hint).into());
     }
     Ok(args.task())
+}
+
+/// `ona mcp add -e NAME=VALUE`, which people know from the compatible product, means --env; everywhere else
+/// -e is --extension.
+fn own_short_flags(mut words: Vec<OsString>) -> Vec<OsString> {
+    let Some(at) = words.windows(2).position(|pair| pair[0] == "mcp" && pair[1] == "add") else { return words };
+    for word in words[at + 2..].iter_mut().take_while(|word| *word != "--") {
+        if let Some(rest) = word.to_str().and_then(|word| word.strip_prefix("-e")) {
+            *word = if rest.is_empty() { "--env".into() } else { format!("--env={rest}").into() };
+        }
+    }
+    words
 }
 
 fn command(detail: Detail) -> clap::Command {

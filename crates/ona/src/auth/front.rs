@@ -9,14 +9,14 @@ use std::future::Future;
 use std::io::{IsTerminal, stdin};
 use std::pin::Pin;
 
-pub(super) struct ShellFront {
+pub(crate) struct ShellFront {
     as_json: bool,
     /// Standard input is read once something can be pasted.
     lines: Option<Lines>,
 }
 
 impl ShellFront {
-    pub(super) fn new(as_json: bool) -> Self {
+    pub(crate) fn new(as_json: bool) -> Self {
         Self { as_json, lines: None }
     }
 }

@@ -6,6 +6,9 @@ mod front;
 mod login;
 mod terminal;
 
+pub(crate) use front::ShellFront;
+pub(crate) use terminal::{hidden_line, short_text};
+
 use crate::args::Auth;
 use crate::operator::EvalOperator;
 use crate::{interrupt, output};

@@ -48,7 +48,7 @@ fn one_line() -> std::io::Result<String> {
 }
 
 /// Returns all of standard input, which is a pipe or a file.
-pub(super) fn short_text() -> Result<String, Failure> {
+pub(crate) fn short_text() -> Result<String, Failure> {
     let mut text = String::new();
     let read = stdin().lock().take(MAX_LINE).read_to_string(&mut text);
     read.map_err(|error| Failure::usage(format_args!("stdin could not be read as text: {error}")))?;
@@ -56,7 +56,7 @@ pub(super) fn short_text() -> Result<String, Failure> {
 }
 
 /// Asks for a line that is not shown while it is typed.
-pub(super) fn hidden_line(question: &str, cancel: &CancellationToken) -> Result<String, Failure> {
+pub(crate) fn hidden_line(question: &str, cancel: &CancellationToken) -> Result<String, Failure> {
     let _hidden = HiddenInput::begin();
     // A terminal that has gone away gives no answer below.
     write!(stderr(), "{question}").ok();

@@ -52,7 +52,12 @@ fn every_way_a_call_can_end_has_its_class() {
         ("mcp__s__echo", json!({"b": {"c": [1]}, "a": "ü"}), r#"{"b":{"c":[1]},"a":"ü"}"#, false),
         ("mcp__s__fail", json!({}), "it went wrong", true),
         ("mcp__s__refuse", json!({}), r#"The MCP server "s" refused: no such thing (code -32602)"#, true),
-        ("mcp__s__picture", json!({}), "look\n[image: image/png, 5 bytes]", false),
+        (
+            "mcp__s__picture",
+            json!({}),
+            "look\n[image: image/png, 5 bytes]\n[A picture is not shown: it is not a PNG, JPEG, GIF or WebP picture.]",
+            false,
+        ),
         ("mcp__s__structured", json!({}), r#"{"n":1}"#, false),
         ("mcp__s__nothing", json!({}), "Unknown tool mcp__s__nothing", true),
         ("mcp__slow__hang", json!({}), r#"[SDLC_INTERNAL] MCP server "slow": no answer within 1000 ms"#, true),
@@ -386,7 +391,7 @@ fn what_is_wrong_with_a_server_is_a_finding() {
         (&got["transport"], &got["env"], &got["tools"]),
         (&json!("stdio"), &json!(["LOG"]), &json!("mcp__ok__*"))
     );
-    ona.run(["mcp", "get", "nope"]).expect_code(1);
+    ona.run(["mcp", "get", "nope"]).expect_code(2);
 }
 
 #[test]

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 
 const log = (line) => process.env.LOG && appendFileSync(process.env.LOG, JSON.stringify(line) + "\n");
 const text = (text) => ({ content: [{ type: "text", text }] });
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 const schema = { type: "object", properties: { text: { type: "string" } } };
 let names = (process.env.TOOLS ?? "echo,AskUserQuestion,fail,refuse,hang,die,picture,structured,env,big,ask,grow,say").split(",");
 
@@ -39,14 +40,52 @@ const tools = {
     return text("grown");
   },
   late: () => text("here I am"),
+  // Asks for something a client may refuse, and returns the answer.
+  request: async (input) => text(JSON.stringify(await ask(input.method, input.params ?? {}))),
+  // A real picture, a sound, and a picture inside a resource.
+  gallery: () => ({
+    content: [
+      { type: "text", text: "see" },
+      { type: "image", mimeType: "image/png", data: PIXEL },
+      { type: "audio", mimeType: "audio/wav", data: "aGVsbG8h" },
+      { type: "resource", resource: { uri: "test:///p", mimeType: "image/png", blob: PIXEL } },
+    ],
+  }),
+  steps: async (input, meta) => {
+    for (const step of [1, 2])
+      send({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: meta?.progressToken, progress: step, total: 2, message: `step ${step}` } });
+    return text("stepped");
+  },
+  // Answers permission questions as $ANSWER says.
+  approve: (input) => {
+    log({ asked: input });
+    return text(process.env.ANSWER ?? JSON.stringify({ behavior: "allow", updatedInput: input.input }));
+  },
 };
 
+let prompts = [
+  { name: "review", description: "Reviews", arguments: [{ name: "topic", required: true }, { name: "style" }] },
+  { name: "plain" },
+];
+
 const methods = {
-  initialize: (params) => ({
-    protocolVersion: process.env.PROTOCOL ?? params.protocolVersion,
-    capabilities: process.env.PROTOCOL ? {} : { tools: { listChanged: true }, resources: {} },
-    serverInfo: { name: "test", version: "1" },
-  }),
+  initialize: (params) => {
+    const supported = process.env.ONLY?.split(",");
+    if (supported && !supported.includes(params.protocolVersion))
+      throw { code: -32602, message: "Unsupported protocol version", data: { supported, requested: params.protocolVersion } };
+    return {
+      protocolVersion: process.env.PROTOCOL ?? params.protocolVersion,
+      capabilities: process.env.PROTOCOL ? {} : { tools: { listChanged: true }, resources: {}, prompts: { listChanged: true } },
+      serverInfo: { name: "test", version: "1" },
+      ...(process.env.WORDS ? { instructions: process.env.WORDS } : {}),
+    };
+  },
+  "prompts/list": () => ({ prompts }),
+  "prompts/get": (params) => {
+    if (!prompts.some((one) => one.name === params.name)) throw { code: -32602, message: "no such prompt" };
+    const words = `${params.name}: ${JSON.stringify(params.arguments)} @secret.txt`;
+    return { messages: [{ role: "user", content: { type: "text", text: words } }] };
+  },
   ping: () => ({}),
   "tools/list": (params) => {
     // Two to a page; ENDLESS: and always one more.
@@ -62,7 +101,7 @@ const methods = {
     }));
     return { tools: page, ...(more ? { nextCursor: String(from + 2) } : {}) };
   },
-  "tools/call": (params) => tools[params.name](params.arguments ?? {}),
+  "tools/call": (params) => tools[params.name](params.arguments ?? {}, params._meta),
   "resources/list": () => ({ resources: [{ uri: "test:///a", name: "a", mimeType: "text/plain", description: "the a" }, { uri: "test:///b", name: "b" }] }),
   "resources/read": (params) => {
     if (params.uri === "test:///a") return { contents: [{ uri: params.uri, mimeType: "text/plain", text: "text of a" }] };

@@ -36,7 +36,7 @@ impl McpToolHook {
         let server = self.servers.find(&self.server);
         let server = server.ok_or_else(|| format!("unknown MCP server {:?}", self.server))?;
         server.settled().await;
-        let reply = server.call(&self.tool, &input, Caller::Hook, called.cancel).await;
+        let reply = server.call(&self.tool, &input, Caller::Hook, called.cancel, None).await;
         let reply = reply.map_err(|error| format!("MCP server {:?}: {error}", self.server))?;
         match reply.is_error {
             true => Err(format!("{}/{} failed: {}", self.server, self.tool, reply.text)),

@@ -119,6 +119,14 @@ impl Pipeline {
             if again.ruling == Ruling::Deny {
                 return Ok(again);
             }
+            // A tool of a server is not that person (DEC-183).
+            if again.ruling == Ruling::Ask
+                && again.by.asks_a_person()
+                && matches!(answer.verdict.by, Authority::PromptTool(_))
+            {
+                let words = format!("Denied: only a person can allow this. {}", again.message);
+                return Ok(Verdict::new(Ruling::Deny, Authority::Headless, words));
+            }
         }
         Ok(answer.verdict)
     }

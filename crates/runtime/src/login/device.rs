@@ -1,6 +1,6 @@
 //! A login that is approved on another device (RFC 8628).
 
-use super::{LoginFront, LoginStep, interrupted, learned, refused};
+use super::{AGAIN, LoginFront, LoginStep, interrupted, learned, refused};
 use crate::failure::Failure;
 use crate::launch::Launch;
 use ona_auth::oauth::{DeviceAttempt, GrantedTokens, OAuthClient};
@@ -17,7 +17,7 @@ pub(super) async fn log_in(
         begun = DeviceAttempt::begin(client, device_url) => begun,
         () = cancel.cancelled() => return Err(interrupted()),
     };
-    let attempt = begun.map_err(|error| refused(&error))?;
+    let attempt = begun.map_err(|error| refused(&error, AGAIN))?;
     launch.notices.redactor().learn("device code", attempt.device_code());
     front.show(LoginStep::ApproveOnDevice {
         url: attempt.verification_url(),
@@ -29,5 +29,5 @@ pub(super) async fn log_in(
         granted = attempt.granted() => granted,
         () = cancel.cancelled() => return Err(interrupted()),
     };
-    granted.map(|tokens| learned(launch, tokens)).map_err(|error| refused(&error))
+    granted.map(|tokens| learned(launch, tokens)).map_err(|error| refused(&error, AGAIN))
 }

@@ -7,7 +7,7 @@
 
 mod browser;
 mod device;
-mod page;
+pub(crate) mod page;
 mod status;
 
 pub use status::{LoginStatus, described, shown_place};
@@ -143,8 +143,11 @@ fn store_failure(error: CredentialStoreError) -> Failure {
     }
 }
 
-fn refused(error: &OAuthError) -> Failure {
-    Failure::refused(error).hint("nothing was stored; start again: ona auth login")
+/// The command that starts a login again.
+const AGAIN: &str = "ona auth login";
+
+fn refused(error: &OAuthError, again: &str) -> Failure {
+    Failure::refused(error).hint(format!("nothing was stored; start again: {again}"))
 }
 
 /// Why a login or logout that was cut short changed nothing.

@@ -1,7 +1,7 @@
 //! A login in the browser: the page sends its answer to this machine, or a person pastes it.
 //! Both ways stay open; the first that yields tokens ends the login.
 
-use super::{LoginFront, LoginStep, browser, interrupted, learned, refused};
+use super::{AGAIN, LoginFront, LoginStep, browser, interrupted, learned, refused};
 use crate::failure::Failure;
 use crate::launch::Launch;
 use ona_auth::oauth::{
@@ -26,21 +26,42 @@ pub(super) async fn log_in(
     let listener =
         listener.map_err(|error| Failure::refused(format_args!("no port of this machine can be used: {error}")))?;
     let attempt = AuthorizationAttempt::begin(client, listener.redirect()).map_err(Failure::usage)?;
-    launch.notices.redactor().learn("login attempt", attempt.verifier().expose_secret());
-    front.show(LoginStep::Approve { url: attempt.url.as_str() });
-    if open_browser {
-        browser::open(launch, &attempt.url);
+    let page = LoginPage { listener: &listener, attempt: &attempt, again: AGAIN };
+    page.obtain(launch, open_browser, front, cancel).await
+}
+
+/// A page that is about to be shown, and where its answer arrives.
+pub(crate) struct LoginPage<'a> {
+    pub(crate) listener: &'a CallbackListener,
+    pub(crate) attempt: &'a AuthorizationAttempt,
+    /// The command that starts again.
+    pub(crate) again: &'a str,
+}
+
+impl LoginPage<'_> {
+    pub(crate) async fn obtain(
+        &self,
+        launch: &Launch,
+        open_browser: bool,
+        front: &mut dyn LoginFront,
+        cancel: &CancellationToken,
+    ) -> Result<GrantedTokens, Failure> {
+        launch.notices.redactor().learn("login attempt", self.attempt.verifier().expose_secret());
+        front.show(LoginStep::Approve { url: self.attempt.url.as_str() });
+        if open_browser {
+            browser::open(launch, &self.attempt.url);
+        }
+        wait(launch, self, front, cancel).await
     }
-    wait(launch, &listener, &attempt, front, cancel).await
 }
 
 async fn wait(
     launch: &Launch,
-    listener: &CallbackListener,
-    attempt: &AuthorizationAttempt,
+    page: &LoginPage<'_>,
     front: &mut dyn LoginFront,
     cancel: &CancellationToken,
 ) -> Result<GrantedTokens, Failure> {
+    let LoginPage { listener, attempt, again } = page;
     let state = attempt.state.expose_secret();
     let mut answer = pin!(listener.answer(state));
     let mut deadline = pin!(tokio::time::sleep(PATIENCE));
@@ -67,11 +88,11 @@ async fn wait(
                 match exchanged {
                     Ok(tokens) => return Ok(learned(launch, tokens)),
                     Err(OAuthError::InvalidGrant(why)) if pasted => format!("the code was refused: {why}"),
-                    Err(error) => return Err(refused(&error)),
+                    Err(error) => return Err(refused(&error, again)),
                 }
             }
             PastedCode::Declined { error, description } => {
-                return Err(refused(&OAuthError::declined(&error, description.as_deref())));
+                return Err(refused(&OAuthError::declined(&error, description.as_deref()), again));
             }
             PastedCode::Nothing => continue,
             PastedCode::OtherState => "this code belongs to another login attempt".to_owned(),
@@ -79,7 +100,7 @@ async fn wait(
         };
         // A person can paste again; a program that wrote a wrong line has nothing else to say.
         if !front.can_paste_again() {
-            return Err(Failure::refused(problem).hint("nothing was stored; start again: ona auth login"));
+            return Err(Failure::refused(problem).hint(format!("nothing was stored; start again: {again}")));
         }
         front.show(LoginStep::PasteAgain { problem: &problem });
     }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::launch::{Launch, OpenProject};
+use crate::mcp::choices::{ProjectChoices, Standing};
 use crate::plugin_folders::plugins;
 use crate::plugins::{json, servers};
 use ona_mcp::{Catalog, Environments, ExcludeReason, McpSources, Policy, ServerDefinition};
@@ -17,6 +18,9 @@ pub struct Gathered {
     file: FolderFile,
     /// Servers of the folder's file that nobody has trusted yet.
     pub pending: Vec<ServerDefinition>,
+    /// Servers of the folder's file that are used because the folder is trusted; nobody has
+    /// decided about them one by one.
+    pub undecided: Vec<String>,
     /// Why the folder's file cannot be read.
     broken: Option<String>,
 }
@@ -48,13 +52,13 @@ pub fn gather(
     if !options.strict_mcp_config {
         sources.settings = settings.mcp.servers.clone();
         sources.of_project = of_project(open);
-        sources.disabled = settings.mcp.disabled_project_servers.clone();
         // What the agent could write itself is not to be started for it.
         if !launch.agent_shell {
             sources.plugins = of_plugins(launch, open);
         }
         if !options.bare && !launch.agent_shell && launch.discovery()?.sources.project {
             sources.project = gathered.folder(launch, open, project);
+            gathered.judge(&mut sources, &settings.mcp, &ProjectChoices::load(launch, open, project)?);
         }
     }
     gathered.catalog = Catalog::read(&sources, env);
@@ -93,12 +97,32 @@ impl Gathered {
         }
     }
 
+    /// Finds out which servers of the folder's file the operator wants.
+    fn judge(&mut self, sources: &mut McpSources, settings: &McpSettings, choices: &ProjectChoices) {
+        let servers = servers_of(&sources.project);
+        for (name, definition) in servers.as_object().into_iter().flatten() {
+            let held = match choices.standing(name, definition, settings) {
+                Standing::Approved => continue,
+                Standing::Undecided => {
+                    self.undecided.push(name.clone());
+                    continue;
+                }
+                Standing::Rejected(why) => (ExcludeReason::Disabled, why.to_owned()),
+                Standing::Pending(why) => {
+                    (ExcludeReason::Pending, format!("{why}; ona mcp approve {name:?} approves it"))
+                }
+            };
+            sources.held.push((name.clone(), held.0, held.1));
+        }
+    }
+
     /// What a person must know before anything is started.
     pub fn sentences(&self) -> Vec<String> {
         let mut sentences: Vec<String> = Vec::new();
         sentences.extend(self.problems());
-        let by_policy = self.catalog.left_out.iter().filter(|one| one.cause == ExcludeReason::Policy);
-        sentences.extend(by_policy.map(|one| one.sentence()));
+        let told = |cause: ExcludeReason| matches!(cause, ExcludeReason::Policy | ExcludeReason::Pending);
+        let held = self.catalog.left_out.iter().filter(|one| told(one.cause));
+        sentences.extend(held.map(|one| one.sentence()));
         sentences.extend(self.catalog.warnings.iter().cloned());
         sentences
     }
@@ -146,6 +170,11 @@ fn fill(value: &Value, root: &Path, data: &Path) -> Value {
             .into(),
         other => other.clone(),
     }
+}
+
+/// Returns the servers of a file: under `mcpServers`, as usual, or at the top level.
+pub(super) fn servers_of(file: &Value) -> &Value {
+    file.get("mcpServers").unwrap_or(file)
 }
 
 /// The servers that project files configured and that no higher scope did.
