@@ -121,7 +121,7 @@ fn described(contents: &PluginContents) -> String {
     text.trim_end().to_owned()
 }
 
-/// Texts of a plugin are somebody else's: nothing in them moves the cursor.
+/// Texts of a plugin are not ours: nothing in them moves the cursor.
 fn clean(text: &str) -> String {
     text.lines().map(ona_permissions::printable).collect::<Vec<_>>().join("\n")
 }
