@@ -3,8 +3,9 @@
 //! Terminals with bracketed paste say what is pasted. Through tmux, a driver or an old terminal, pasted text
 //! arrives as keys, and its line ends as Enter: taken as keys, the first line would be sent on
 //! its own. What one read of the terminal brings is therefore looked at as a whole: several
-//! characters together were not typed by hand, so an Enter among them, or right after them,
-//! is a line end. An Enter that comes alone after a pause is the key.
+//! characters together were not typed by hand, so an Enter among them is a line end, and so is one
+//! right after a text of several lines. One line and then Enter is how programs type a prompt
+//! (`tmux send-keys TEXT Enter`): there, as after a pause, it is the key.
 
 use super::key::Key;
 use crossterm::event::{Event, KeyCode, KeyEventKind};
@@ -43,6 +44,8 @@ pub struct Press {
 pub struct Decoder {
     /// When text last arrived in one piece.
     text_at: Option<Duration>,
+    /// That text had a line end in it.
+    several_lines: bool,
 }
 
 /// So many characters in one batch are not typed: a hand makes at most two keys in the time
@@ -90,13 +93,17 @@ impl Decoder {
         }
         let same_text = self.text_at.is_some_and(|before| at.saturating_sub(before) < SAME_TEXT);
         let characters = run.iter().filter(|key| key.text().is_some()).count();
-        let begins_with_line_end = run[0].text().is_none();
-        if characters >= TOGETHER || (same_text && begins_with_line_end) {
+        let line_ends = run.iter().filter(|key| written(**key) == Some('\n')).count();
+        let goes_on = same_text && self.several_lines;
+        let sends = run.last() == Some(&Key::ENTER) && line_ends == 1 && !goes_on;
+        let enter = if sends { run.pop() } else { None };
+        let begins_with_line_end = run.first().is_some_and(|key| key.text().is_none());
+        if characters >= TOGETHER || (goes_on && begins_with_line_end) {
             self.text_at = Some(at);
+            self.several_lines = goes_on || line_ends > usize::from(sends);
             inputs.push(Input::Text { text: run.drain(..).filter_map(written).collect(), at });
-        } else {
-            inputs.extend(run.drain(..).map(|key| Input::Key(Press { key, at })));
         }
+        inputs.extend(run.drain(..).chain(enter).map(|key| Input::Key(Press { key, at })));
     }
 }
 
@@ -153,12 +160,16 @@ mod tests {
             ("typing", &[(0, "h"), (90, "i"), (200, "\r")][..], &["h", "i", "Enter"][..]),
             ("two keys in one frame", &[(0, "y\r")], &["y", "Enter"]),
             ("a paste of two lines", &[(0, "one\rtwo\r")], &["\"one\\ntwo\\n\""]),
-            ("a line and its end", &[(0, "one\r")], &["\"one\\n\""]),
+            ("a program types a prompt", &[(0, "one two\r")], &["\"one two\"", "Enter"]),
+            ("in two pieces", &[(0, "one two"), (10, "\r")], &["\"one two\"", "Enter"]),
+            ("and the next", &[(0, "one two\r"), (10, "three\r")], &["\"one two\"", "Enter", "\"three\"", "Enter"]),
+            ("a paste in two pieces", &[(0, "one\rtwo"), (10, "\rthree\r")], &["\"one\\ntwo\"", "\"\\nthree\\n\""]),
+            ("lines and a late Enter", &[(0, "one\rtwo"), (500, "\r")], &["\"one\\ntwo\"", "Enter"]),
             ("a driver: text, pause, Enter", &[(0, "one two"), (500, "\r")], &["\"one two\"", "Enter"]),
             (
                 "the end of a line in the next piece",
-                &[(0, "one"), (10, "\r"), (600, "\r")],
-                &["\"one\"", "\"\\n\"", "Enter"],
+                &[(0, "one\rtwo"), (10, "\r"), (600, "\r")],
+                &["\"one\\ntwo\"", "\"\\n\"", "Enter"],
             ),
             ("line feeds and tabs", &[(0, "a\tb\nc")], &["\"a\\tb\\nc\""]),
             ("Tab alone", &[(0, "\t")], &["Tab"]),
