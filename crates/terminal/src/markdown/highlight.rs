@@ -9,8 +9,8 @@ use crate::theme;
 use ratatui_core::style::Style;
 use ratatui_core::text::Span;
 use std::collections::VecDeque;
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
 /// Lines longer than this are not looked at.
@@ -74,42 +74,50 @@ fn push(spans: &mut Vec<Span<'static>>, text: &str, stack: &ScopeStack) {
 #[derive(Debug)]
 pub(super) struct Code {
     lines: Option<Sender<String>>,
-    done: Arc<Mutex<VecDeque<Vec<Span<'static>>>>>,
+    done: Receiver<Vec<Span<'static>>>,
+    /// Lines that need no colours.
+    plain: VecDeque<Vec<Span<'static>>>,
 }
 
 impl Code {
     /// Without a language there is nothing to wait for.
     pub(super) fn new(language: &str, wake: Wake) -> Self {
-        let done = Arc::new(Mutex::new(VecDeque::new()));
+        let (results, done) = channel();
         if language.is_empty() || language == "text" {
-            return Self { lines: None, done };
+            return Self { lines: None, done, plain: VecDeque::new() };
         }
         let (lines, queue) = channel::<String>();
-        let (language, results) = (language.to_owned(), Arc::clone(&done));
+        let language = language.to_owned();
         std::thread::spawn(move || {
             let mut highlighter = Highlighter::new(&language);
             while let Ok(line) = queue.recv() {
-                let spans = highlighter.line_now(&line);
-                results.lock().unwrap_or_else(PoisonError::into_inner).push_back(spans);
+                if results.send(highlighter.line_now(&line)).is_err() {
+                    return;
+                }
                 wake();
             }
         });
-        Self { lines: Some(lines), done }
+        Self { lines: Some(lines), done, plain: VecDeque::new() }
     }
 
     pub(super) fn line(&mut self, line: &str) {
-        // The thread only ends when this end does; if it panicked, lines come back as they are.
         let sent = self.lines.as_ref().is_some_and(|lines| lines.send(line.to_owned()).is_ok());
         if !sent {
-            self.lines = None;
-            let plain = vec![Span::raw(visible_line(line))];
-            self.done.lock().unwrap_or_else(PoisonError::into_inner).push_back(plain);
+            self.plain.push_back(vec![Span::raw(visible_line(line))]);
         }
     }
 
     /// The next line, if it is ready.
-    pub(super) fn next(&self) -> Option<Vec<Span<'static>>> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    pub(super) fn next(&mut self) -> Option<Vec<Span<'static>>> {
+        self.done.try_recv().ok().or_else(|| self.plain.pop_front())
+    }
+
+    /// The next line as soon as it is ready; `None` if the thread has panicked.
+    pub(super) fn wait(&mut self) -> Option<Vec<Span<'static>>> {
+        if self.lines.is_none() {
+            return self.next();
+        }
+        self.done.recv().ok()
     }
 }
 

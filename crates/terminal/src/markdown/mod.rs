@@ -98,11 +98,29 @@ impl Reply {
 
     /// Lines that are complete and will not change. They are returned once.
     pub fn finished(&mut self, width: u16) -> Vec<Line<'static>> {
+        self.hand_out(width, Code::next)
+    }
+
+    /// Ends the text and returns everything that is left, after waiting for the colours of code.
+    pub fn rest(&mut self, width: u16) -> Vec<Line<'static>> {
+        self.end();
+        let mut lines = self.hand_out(width, Code::wait);
+        // What a thread that panicked has left.
+        for piece in std::mem::take(&mut self.pieces) {
+            match &piece.kind {
+                Kind::CodeLine(line) => lines.extend(code_rows(&[Span::raw(visible_line(line))], width)),
+                _ => draw_piece(&piece, &mut self.place, width, &mut lines),
+            }
+        }
+        lines
+    }
+
+    fn hand_out(&mut self, width: u16, next: impl Fn(&mut Code) -> Option<Vec<Span<'static>>>) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         while let Some(piece) = self.pieces.front() {
             if let Kind::CodeLine(_) = &piece.kind {
                 self.color_ahead();
-                let Some(spans) = self.code.as_ref().and_then(Code::next) else { break };
+                let Some(spans) = self.code.as_mut().and_then(&next) else { break };
                 self.waiting = self.waiting.saturating_sub(1);
                 lines.extend(code_rows(&spans, width));
             } else {
