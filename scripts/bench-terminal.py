@@ -186,7 +186,8 @@ def spread(times):
 def resizes(env, sizes):
     """Two resizes in mid-stream, in tmux, which wraps its rows anew: words lost and doubled, lines of the shell left."""
     home = env["HOME"]
-    socket_path = os.path.join(home, "tmux")
+    # A server that was told to end may still have the last one.
+    socket_path = os.path.join(home, f"tmux-{sizes[0][0]}x{sizes[0][1]}")
 
     def tmux(*arguments):
         command = ["tmux", "-S", socket_path, "-f", "/dev/null", *arguments]

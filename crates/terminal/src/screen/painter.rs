@@ -100,7 +100,7 @@ impl<W: Write> Painter<W> {
         self.rows = new.split_off(finished);
         self.place_cursor(finished, cursor, &mut pen);
         restore::rows_below(self.rows.len().saturating_sub(self.at.0) as u16);
-        self.send(&pen.bytes, touched > 1)
+        self.send(&pen.bytes, touched > 3)
     }
 
     /// Sets the title of the window.
@@ -328,7 +328,8 @@ impl<W: Write> Painter<W> {
         }
     }
 
-    /// One write per frame; a frame of several rows as one update (mode 2026).
+    /// One write per frame, which terminals show as a whole if it is small; a larger one says that it
+    /// is one update (mode 2026).
     fn send(&mut self, bytes: &str, together: bool) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);

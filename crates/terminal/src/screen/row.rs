@@ -249,19 +249,16 @@ impl Pen {
         if style == self.style {
             return;
         }
-        self.style = style;
+        let plain = std::mem::replace(&mut self.style, style) == Style::new();
         if style == Style::new() {
             self.bytes.push_str("\x1b[m");
             return;
         }
-        self.bytes.push_str("\x1b[0");
-        for (modifier, code) in MODIFIERS {
-            if style.add_modifier.contains(modifier) {
-                push(&mut self.bytes, format_args!(";{code}"));
-            }
-        }
-        if let Some(code) = style.fg.and_then(colour_code) {
-            push(&mut self.bytes, format_args!(";{code}"));
+        self.bytes.push_str(if plain { "\x1b[" } else { "\x1b[0;" });
+        let modifiers = MODIFIERS.iter().filter(|(modifier, _)| style.add_modifier.contains(*modifier));
+        let codes = modifiers.map(|(_, code)| *code).chain(style.fg.and_then(colour_code));
+        for (index, code) in codes.enumerate() {
+            push(&mut self.bytes, format_args!("{}{code}", if index > 0 { ";" } else { "" }));
         }
         self.bytes.push('m');
     }

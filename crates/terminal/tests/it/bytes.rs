@@ -79,6 +79,6 @@ fn a_streamed_reply_costs_little_more_than_its_text() {
         let expected: Vec<String> =
             markdown(&reply(), width).iter().map(|line| line.to_string().trim_end().to_owned()).collect();
         assert_eq!(rows, expected, "{width}");
-        assert!(bytes <= 40_000, "{bytes} bytes at {width} columns");
+        assert!(bytes <= 37_000, "{bytes} bytes at {width} columns");
     }
 }
