@@ -228,7 +228,7 @@ check_children_files() {
   says 0 -p --continue 'go on'
   is "$(ls -A deep | tr '\n' ' ')" '.ona-notes new.txt '
 }
-# A session whose program was killed before its first row is what --continue goes on with, and says so;
+# A session whose program was killed before its first row is what --continue continues, and says so;
 # one that ended by itself without a prompt is not, nor one another process works in.
 check_continue_cut_off() {
   local event before id

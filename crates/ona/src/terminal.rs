@@ -1,4 +1,4 @@
-//! `ona` and `ona "prompt"`: the interactive terminal, or stdin where there is none.
+//! `ona` and `ona "prompt"`: the interactive terminal, or stdin without one.
 
 use crate::args::Options;
 use crate::{interrupt, output, print, startup};

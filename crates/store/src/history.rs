@@ -79,7 +79,7 @@ const CUT_OFF: &str = "SELECT s.session_id, s.started_at \
                 AND json_extract(detail, '$.by') IN ('print', 'terminal', 'clear')) \
     ORDER BY s.rowid DESC LIMIT 1";
 
-/// The session that `--continue` goes on with.
+/// The session that `--continue` continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewestSession {
     pub id: SessionId,

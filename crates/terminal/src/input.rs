@@ -51,13 +51,13 @@ struct Gate {
 
 #[derive(Debug, Default)]
 struct GateState {
-    /// Somebody else has the terminal.
+    /// Another program has the terminal.
     closed: bool,
     /// The reader waits outside.
     outside: bool,
 }
 
-/// Somebody else has the terminal until this is dropped.
+/// Another program has the terminal until this is dropped.
 pub(crate) struct Paused(Arc<Gate>);
 
 impl Drop for Paused {
@@ -81,7 +81,7 @@ impl KeyReader {
         Ok(Self { wake: Mutex::new(wake), gate })
     }
 
-    /// Leaves the terminal to somebody else. When this returns, no key is read any more.
+    /// Leaves the terminal to another program. When this returns, no key is read any more.
     pub(crate) fn pause(&self) -> Paused {
         let mut state = self.gate.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.closed = true;

@@ -54,7 +54,7 @@ fn many_threads_never_hold_one_lock_together() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..200 {
-                    // In use for longer than it waits: somebody else had their turn.
+                    // In use for longer than it waits: another thread had its turn.
                     let Ok(_lock) = SessionLock::acquire(&db.path, &"s".into()) else { continue };
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                     entered.fetch_add(1, Ordering::SeqCst);

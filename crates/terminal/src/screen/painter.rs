@@ -67,7 +67,7 @@ impl<W: Write> Painter<W> {
         }
     }
 
-    /// Plain mode: frames are appended, nothing is ever written over, and there are no titles.
+    /// Plain mode: frames are appended, nothing is ever written over, and titles are not set.
     pub fn plain(out: W, options: PainterOptions) -> Self {
         Self { append: Some(Appender::default()), ..Self::new(out, options) }
     }
