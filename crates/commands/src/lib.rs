@@ -14,4 +14,4 @@ mod table;
 
 pub use parse::slash_command;
 pub use runner::{Answer, AnsweredBy, FrontParts, SessionObserver, SessionParts, SessionRunner};
-pub use table::{COMMANDS, Class, Function, SlashCommand, find};
+pub use table::{COMMANDS, Class, Function, MISSING, SlashCommand, find, reference};

@@ -405,7 +405,7 @@ mod tests {
         let right =
             json!({"subtype": "initialize", "hooks": hooks, "systemPrompt": ["a", "b"], "forwardSubagentText": true});
         let introduction = control.answer(&right).unwrap();
-        assert_eq!(introduction["commands"][0]["name"], "clear");
+        assert_eq!(introduction["commands"][1]["name"], "clear");
         assert_eq!(control.hooks.list().iter().count(), 1);
         let overrides = &control.overrides;
         assert_eq!((overrides.system_prompt.as_deref(), control.subagent_text), (Some("a\n\nb"), true));

@@ -4,6 +4,7 @@
 //! so that an editor or a suspended program can have the terminal for itself.
 
 use crate::front::SessionEvent;
+use crate::menus::FileIndex;
 use crossterm::event::{self, Event};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -19,6 +20,10 @@ pub(crate) enum Wake {
     Keys(Vec<Event>),
     Session(Box<SessionEvent>),
     Signal(Signal),
+    /// What `@` can name.
+    Files(Arc<FileIndex>),
+    /// Something that was waited for is there: draw again.
+    Nudge,
     /// The terminal is gone.
     Gone,
 }

@@ -5,15 +5,18 @@
 //! commands that modules asked for, tasks that ended). A front says who is asked and hears what
 //! happens; reading input while a turn runs, and showing anything, is its own matter.
 
+mod answers;
+mod for_screens;
 mod modules;
 mod parts;
+mod run_command;
 mod skills;
 mod switching;
 
 pub use parts::{FrontParts, SessionObserver, SessionParts};
 
 use crate::parse::slash_command;
-use crate::table::{self, Function};
+use crate::table;
 use ona_api::SessionOrigin;
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Events, History, IdlePrompt, Session, SessionEndReason, Turn, TurnEnd,
@@ -74,44 +77,27 @@ impl<'a> SessionRunner<'a> {
     /// Answers one line.
     pub async fn answer(&mut self, prompt: UserPrompt) -> Result<Answer, SessionError> {
         let command = slash_command(&prompt.text).and_then(|(name, rest)| Some((table::find(name)?, rest)));
-        if let Some((command, _)) = command
-            && command.function == Function::Clear
-        {
-            let cleared = self.clear().await?;
-            return self.answered(AnsweredBy::Command, cleared).await;
+        // A skill of the same name replaces a text of ours, and nothing else (DEC-006).
+        let command = command.filter(|(command, _)| {
+            let by_skill = self.parts.skills.get(command.name).is_some_and(|skill| skill.by_user);
+            !(by_skill && command.function.asks_the_model())
+        });
+        if let Some((command, rest)) = command {
+            return self.run_command(command, rest, &prompt).await;
         }
         let Self { parts, session, ready, locks, .. } = self;
-        let (turn, history) = match ready {
-            Preparation::Ready(ready) => (&mut ready.turn, &mut ready.history),
-            Preparation::Refused(outcome) => {
-                return Ok(Answer { outcome: TurnOutcome::clone(outcome), by: AnsweredBy::Nobody });
-            }
-        };
+        let Preparation::Ready(ready) = ready else { return self.nobody() };
+        let (turn, history) = (&mut ready.turn, &mut ready.history);
         begin_turn(parts, session, turn);
-        let (outcome, by) = match command {
-            Some((command, rest)) => match command.function {
-                Function::Clear => unreachable!("answered above"),
-                Function::Compact => {
-                    let wish = Some(rest).filter(|wish| !wish.is_empty());
-                    (compact(turn, session, history, wish).await?, AnsweredBy::Command)
-                }
-                Function::Exit => {
-                    (refused(format!("/{} works in the terminal only", command.name)), AnsweredBy::Command)
-                }
+        let of_module = parts.run_module_command(turn, session, history, &prompt.text, locks).await?;
+        let outcome = match of_module {
+            Some(outcome) => outcome,
+            None => match parts.prompt_through_modules(session, prompt).await? {
+                Some(prompt) => parts.run_prompt(turn, session, history, prompt).await?,
+                None => TurnOutcome::nothing(),
             },
-            None => {
-                let of_module = parts.run_module_command(turn, session, history, &prompt.text, locks).await?;
-                let outcome = match of_module {
-                    Some(outcome) => outcome,
-                    None => match parts.prompt_through_modules(session, prompt).await? {
-                        Some(prompt) => parts.run_prompt(turn, session, history, prompt).await?,
-                        None => TurnOutcome::nothing(),
-                    },
-                };
-                (outcome, AnsweredBy::Model)
-            }
         };
-        self.answered(by, outcome).await
+        self.answered(AnsweredBy::Model, outcome).await
     }
 
     /// What modules asked for while the line was answered happens before the next one.

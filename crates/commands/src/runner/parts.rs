@@ -3,6 +3,7 @@
 use ona_instructions::skills::Skills;
 use ona_instructions::{Agents, DEFAULT_STYLE, OutputStyle, OutputStyles};
 use ona_mcp::{MessageRelay, ServerDefinition};
+use ona_modules::ModuleContext;
 use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, TurnEvent, Worktree};
 use ona_process::TurnCancellation;
 use ona_runtime::session_choice::Begin;
@@ -91,6 +92,7 @@ impl<'a> SessionParts<'a> {
         }
         if let (Some(screen), Some(modules)) = (front.screen, &runtime.modules) {
             modules.host.show_on(screen);
+            modules.emitter.set_context(ModuleContext { has_ui: true, ..modules.emitter.context() });
         }
         let elicitations = Elicitations::new(Arc::clone(&runtime.hooks), Arc::clone(&open.store), front.prompter);
         let elicitations = Arc::new(elicitations);

@@ -20,9 +20,8 @@ pub(super) const TEMPLATE: &str = "\
 {all-args}{after-help}";
 
 pub(super) const AFTER: &str = "\
-Permission modes: default (or manual), acceptEdits, plan, dontAsk,
-bypassPermissions. Exit codes: 0 done, 1 refused or failed, 2 usage or
-configuration error, 75 database busy, 130 interrupted.
+Modes: default (manual), acceptEdits, plan, dontAsk, bypassPermissions.
+Exit codes: 0 done, 1 refused or failed, 2 usage, 75 database busy, 130 stopped
 
 ona --help lists all options, ona help COMMAND those of a command, ona help
 environment the environment variables. Try it without a key: ona demo";

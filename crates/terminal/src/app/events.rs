@@ -1,72 +1,107 @@
 //! What the session did, as the screen takes it in.
 
-use super::dialog::Dialog;
-use super::tools::title;
-use super::{App, Effect, Ended, RunningCall, Work};
+use super::{App, Effect, Ended, Open, Purpose, Retry, RunningCall, Work, asked};
+use crate::blocks::{
+    CallBlock, CallState, HookSummary, StartScreen, call_block, failure, hook_line, notice, prompt, start_screen,
+};
 use crate::composer::Submission;
+use crate::dialogs::Overlay;
 use crate::front::{HookRun, SessionEvent, end_in_words};
+use crate::markdown::markdown;
 use crate::theme;
 use ona_api::model::{Delta, Part};
 use ona_api::{ToolCall, ToolResult};
 use ona_commands::AnsweredBy;
 use ona_orchestration::{TurnEnd, TurnEvent, TurnOutcome};
-use ona_permissions::printable;
-use ratatui_core::text::{Line, Span};
+use ratatui_core::text::Line;
 use std::time::Duration;
-
-/// Lines of a result that are shown; the transcript has all of it.
-const SHOWN: usize = 6;
 
 pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Effect> {
     match event {
         SessionEvent::Ready(facts) => {
+            let other = app.session.as_ref().is_some_and(|before| before.session != facts.session);
+            if app.session.is_none() {
+                let model = facts.model.as_ref().map(|model| model.model().choice.wire_model.clone());
+                let start = StartScreen {
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    folder: facts.folder.clone(),
+                    model: model.unwrap_or_else(|| "none can be asked; /doctor says why".to_owned()),
+                    phase: facts.phase.as_str().to_owned(),
+                    guards: facts.guards.clone(),
+                    warnings: Vec::new(),
+                };
+                app.output.lines(start_screen(&start, app.width));
+            }
             app.session = Some(*facts);
+            if other {
+                app.usage = super::ContextUse::default();
+            }
             app.offer_commands();
         }
+        SessionEvent::Phase(phase) => {
+            if let Some(session) = &mut app.session {
+                session.phase = phase;
+            }
+        }
+        SessionEvent::History(messages) => history(app, &messages),
         SessionEvent::Note(text) => voice(app, &text),
+        SessionEvent::Status { key, text } => {
+            app.statuses.retain(|(other, _)| *other != key);
+            app.statuses.extend(text.map(|text| (key, text)));
+        }
+        SessionEvent::SetText(text) => app.composer.set_text(&text),
         SessionEvent::Turn(event) => turn_event(app, *event, now),
         SessionEvent::Hook(run) => hook_ran(app, run),
         SessionEvent::Began => app.work = Some(Work { since: now, ..Work::default() }),
         SessionEvent::Answered { outcome, by } => return answered(app, &outcome, by),
-        SessionEvent::Asked { id, question } => app.dialogs.push_back((id, Dialog::of(question))),
-        SessionEvent::Withdrawn(id) => app.dialogs.retain(|(other, _)| *other != id),
+        SessionEvent::Asked { id, question } => {
+            let overlay = Overlay::unasked(asked::dialog(&question, app.width), now);
+            app.dialogs.push_back(Open { overlay, purpose: Purpose::Question(id, Box::new(question)) });
+        }
+        SessionEvent::Withdrawn(id) => {
+            app.dialogs.retain(|open| !matches!(open.purpose, Purpose::Question(other, _) if other == id));
+        }
+        SessionEvent::Sessions(sessions) => app.pick_session(sessions),
+        SessionEvent::RewindPoints(prompts) => app.pick_rewind(prompts),
         SessionEvent::Ended { failure, session } => app.ended = Some(Ended { failure, session }),
     }
     Vec::new()
 }
 
-fn voice(app: &mut App, text: &str) {
+pub(super) fn voice(app: &mut App, text: &str) {
     let text = text.strip_prefix("ona: ").unwrap_or(text);
-    let lines: Vec<_> = text.lines().map(|line| Line::styled(printable(line), theme::VOICE)).collect();
-    app.finish(lines);
+    app.output.lines(notice(text, app.width));
+}
+
+/// The last messages of a session that is continued.
+fn history(app: &mut App, messages: &[(bool, String)]) {
+    for (by_user, text) in messages {
+        app.output.lines([Line::default()]);
+        match by_user {
+            true => app.output.lines(prompt(text, app.width)),
+            false => app.output.lines(markdown(text, app.width)),
+        }
+    }
 }
 
 fn hook_ran(app: &mut App, run: HookRun) {
     match &mut app.work {
         Some(work) if run.tool.is_some() => work.hooks.push(run),
-        _ => {
-            if let Some(line) = hook_line(std::slice::from_ref(&run)) {
-                app.finish([line]);
-            }
-        }
+        _ if run.problem.is_some() => app.output.lines([hook_line(&summary(&[run]), app.width)]),
+        _ => {}
     }
 }
 
-/// `PreToolUse ×3 12 ms · 1 denied: no force push`; nothing for one hook that had nothing to say.
-fn hook_line(runs: &[HookRun]) -> Option<Line<'static>> {
-    let first = runs.first()?;
-    let took: Duration = runs.iter().map(|run| run.took).sum();
-    let times = if runs.len() > 1 { format!(" ×{}", runs.len()) } else { String::new() };
-    let mut text = format!("    {}{times} {} ms", first.event.as_str(), took.as_millis());
-    let blocked = runs.iter().filter(|run| run.blocked).count();
-    let problem = runs.iter().find_map(|run| run.problem.as_deref());
-    match (blocked, problem) {
-        (0, None) if first.tool.is_none() => return None,
-        (0, None) => {}
-        (0, Some(why)) => text.push_str(&format!(" · failed: {}", printable(why))),
-        (n, why) => text.push_str(&format!(" · {n} denied: {}", printable(why.unwrap_or("without a reason")))),
+fn summary(runs: &[HookRun]) -> HookSummary {
+    let words = |run: &HookRun| run.problem.clone().unwrap_or_default();
+    HookSummary {
+        event: runs.first().map(|run| run.event.as_str().to_owned()).unwrap_or_default(),
+        ran: runs.len(),
+        took: runs.iter().map(|run| run.took).sum(),
+        denied: runs.iter().filter(|run| run.blocked).map(words).collect(),
+        failed: runs.iter().filter(|run| !run.blocked && run.problem.is_some()).map(words).collect(),
+        ..HookSummary::default()
     }
-    Some(Line::styled(text, theme::DIM))
 }
 
 fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
@@ -74,18 +109,17 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
         TurnEvent::Delta(Delta::Text(text)) => {
             if let Some(work) = &mut app.work {
                 work.retry = None;
-                work.tail.push_str(&text);
-                flush_whole_lines(app);
             }
+            app.output.reply(&text);
         }
-        TurnEvent::Delta(_) | TurnEvent::Requested { .. } | TurnEvent::Denied { .. } => {}
+        TurnEvent::Delta(_) | TurnEvent::Requested { .. } => {}
         TurnEvent::Requesting { .. } => {
             if let Some(work) = &mut app.work {
                 work.retry = None;
             }
         }
         TurnEvent::Assistant { parts, usage, .. } => {
-            end_text(app);
+            app.output.end_reply();
             app.usage.tokens =
                 usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens;
             if let Some(work) = &mut app.work {
@@ -93,25 +127,17 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
                     Part::ToolUse { id, name, input } => Some(ToolCall { id, name, input }),
                     _ => None,
                 });
-                work.calls.extend(calls.map(|call| RunningCall { title: title(&call), id: call.id, since: now }));
+                work.calls.extend(calls.map(|call| RunningCall { call, since: now, denied: None }));
             }
         }
-        TurnEvent::ToolFinished { call, result, .. } => {
-            let mut hooks = Vec::new();
-            if let Some(work) = &mut app.work {
-                work.calls.retain(|running| running.id != call.id);
-                if let Some(next) = work.calls.first_mut() {
-                    next.since = now;
-                }
-                hooks = std::mem::take(&mut work.hooks);
-            }
-            app.finish(block(&call, &result));
-            let lines: Vec<_> = hooks.chunk_by(|a, b| a.event == b.event).filter_map(hook_line).collect();
-            app.finish(lines);
+        TurnEvent::Denied { call, message } => {
+            let calls = app.work.iter_mut().flat_map(|work| &mut work.calls);
+            calls.filter(|running| running.call.id == call.id).for_each(|one| one.denied = Some(message.clone()));
         }
+        TurnEvent::ToolFinished { call, result, .. } => finished(app, &call, &result, now),
         TurnEvent::Retrying { attempt, limit, wait, failure } => {
             if let Some(work) = &mut app.work {
-                work.retry = Some((format!("{} ({attempt} of {limit})", printable(&failure.message)), now + wait));
+                work.retry = Some(Retry { why: failure.message, attempt, limit, until: now + wait });
             }
         }
         TurnEvent::Message(text) => voice(app, &text),
@@ -133,93 +159,58 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
             }
         }
         TurnEvent::TaskStarted { id, description, .. } => {
-            let text = format!("    runs in the background: {} ({id})", printable(&description));
-            app.finish([Line::styled(text, theme::DIM)]);
+            voice(app, &format!("Runs in the background: {description} ({id})"));
         }
         TurnEvent::TaskEnded { id, description, status, .. } => {
-            voice(app, &format!("Background task {id} {status}: {}", printable(&description)));
+            voice(app, &format!("Background task {id} {status}: {description}"));
         }
     }
 }
 
-/// Whole lines go to the scrollback; the one that grows stays below.
-fn flush_whole_lines(app: &mut App) {
-    let Some(work) = &mut app.work else { return };
-    let Some(end) = work.tail.rfind('\n') else { return };
-    let rest = work.tail.split_off(end + 1);
-    let whole = std::mem::replace(&mut work.tail, rest);
-    reply_lines(app, whole.trim_end_matches('\n'));
-}
-
-fn end_text(app: &mut App) {
-    let Some(work) = &mut app.work else { return };
-    let tail = std::mem::take(&mut work.tail);
-    if !tail.trim().is_empty() {
-        reply_lines(app, tail.trim_end());
-    }
+fn finished(app: &mut App, call: &ToolCall, result: &ToolResult, now: Duration) {
+    let (mut hooks, mut took, mut denied) = (Vec::new(), None, None);
     if let Some(work) = &mut app.work {
-        work.replying = false;
-    }
-}
-
-fn reply_lines(app: &mut App, text: &str) {
-    let Some(work) = &mut app.work else { return };
-    let mut lines = Vec::new();
-    for line in text.split('\n') {
-        let first = !std::mem::replace(&mut work.replying, true);
-        if first {
-            lines.push(Line::default());
+        if let Some(at) = work.calls.iter().position(|running| running.call.id == call.id) {
+            let running = work.calls.remove(at);
+            took = Some(now.saturating_sub(running.since));
+            denied = running.denied;
         }
-        lines.push(Line::from(format!("{}{}", if first { "● " } else { "  " }, printable(line))));
+        if let Some(next) = work.calls.first_mut() {
+            next.since = now;
+        }
+        hooks = std::mem::take(&mut work.hooks);
     }
-    app.finish(lines);
+    let hooks: Vec<_> = hooks.chunk_by(|a, b| a.event == b.event).map(summary).collect();
+    let state = match &denied {
+        Some(reason) => CallState::Denied { reason, by: None },
+        None => CallState::Finished { result, took },
+    };
+    let block = CallBlock { call, state, hooks: &hooks, expanded: false, expand_key: "" };
+    app.output.lines(std::iter::once(Line::default()).chain(call_block(&block, app.width)).collect::<Vec<_>>());
 }
 
 fn answered(app: &mut App, outcome: &TurnOutcome, by: AnsweredBy) -> Vec<Effect> {
-    end_text(app);
+    app.output.end_reply();
     app.work = None;
-    if by == AnsweredBy::Command && outcome.ended == TurnEnd::Done {
-        let lines: Vec<_> = outcome.text.lines().map(|line| Line::from(printable(line))).collect();
-        app.finish(lines);
+    app.usage.spent.merge(&outcome.spent);
+    if by == AnsweredBy::Command && outcome.ended == TurnEnd::Done && !outcome.text.is_empty() {
+        app.output.lines(markdown(&outcome.text, app.width));
     }
     if let Some(words) = end_in_words(&outcome.ended) {
         match outcome.ended {
-            TurnEnd::Interrupted(_) => app.finish([Line::styled(format!("  ⎿ {words}"), theme::DIM)]),
-            _ => fail(app, &words),
+            TurnEnd::Interrupted(_) => app.output.lines([Line::styled(format!("  ⎿ {words}"), theme::DIM)]),
+            TurnEnd::Blocked { .. } | TurnEnd::Stopped { .. } => voice(app, &words),
+            _ => app.output.lines(failure(&words, None, app.width)),
         }
     }
     match app.composer.dequeue() {
-        Some(next) => app.send(next),
+        Some(next) => app.submit(next),
         None => Vec::new(),
     }
 }
 
 pub(super) fn show_prompt(app: &mut App, line: &Submission) {
     let text = format!("{}{}", line.mode.prefix(), line.shown);
-    let mut lines = vec![Line::default()];
-    for (index, line) in text.lines().enumerate() {
-        let mark = if index == 0 { "› " } else { "  " };
-        lines.push(Line::from(vec![Span::styled(mark, theme::DIM), Span::styled(printable(line), theme::HEADING)]));
-    }
-    app.finish(lines);
-}
-
-fn fail(app: &mut App, words: &str) {
-    let line = |line: &str| Line::styled(format!("  ✗ {}", printable(line)), theme::FAILED);
-    app.finish(words.lines().map(line).collect::<Vec<_>>());
-}
-
-fn block(call: &ToolCall, result: &ToolResult) -> Vec<Line<'static>> {
-    let style = if result.is_error() { theme::FAILED } else { theme::ADDED };
-    let mut lines =
-        vec![Line::default(), Line::from(vec![Span::styled("● ", style), Span::styled(title(call), theme::HEADING)])];
-    let all: Vec<_> = result.content.lines().collect();
-    for (index, line) in all.iter().take(SHOWN).enumerate() {
-        let mark = if index == 0 { "  ⎿ " } else { "    " };
-        lines.push(Line::styled(format!("{mark}{}", printable(line)), theme::DIM));
-    }
-    if all.len() > SHOWN {
-        lines.push(Line::styled(format!("    … {} more lines", all.len() - SHOWN), theme::DIM));
-    }
-    lines
+    let lines = prompt(&text, app.width);
+    app.output.lines(std::iter::once(Line::default()).chain(lines).collect::<Vec<_>>());
 }

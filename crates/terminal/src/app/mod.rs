@@ -4,8 +4,10 @@
 //! has to be done. [`App::bottom`] and [`App::take_finished`] say what is to be seen. Nothing here does I/O or
 //! asks a clock: the time comes with each input. `run` is the loop around it.
 
-mod dialog;
+mod asked;
 mod events;
+mod output;
+mod pickers;
 mod press;
 mod run;
 mod tools;
@@ -13,12 +15,15 @@ mod view;
 
 pub use run::{TerminalEnd, TerminalOptions, WakeChannel, run};
 
-use crate::composer::{Composer, Submission};
-use crate::front::{HookRun, QuestionId, Reply, Request, SessionEvent, SessionFacts};
+use crate::composer::{Composer, InputMode, Submission};
+use crate::dialogs::Overlay;
+use crate::front::{HookRun, Question, QuestionId, Reply, Request, SessionEvent, SessionFacts};
 use crate::keys::{Input, Keymap};
-use dialog::Dialog;
-use ona_api::{CallId, Mode};
+use crate::markdown::Wake;
+use ona_api::{Mode, ToolCall};
 use ona_commands::{Function, slash_command};
+use ona_transcript::TokenUsage;
+use output::Output;
 use ratatui_core::text::Line;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -40,15 +45,31 @@ pub(crate) enum Effect {
 pub(crate) struct App {
     pub(crate) keymap: Keymap,
     pub(crate) composer: Composer,
-    /// Questions in the order they came; the first one is shown.
-    pub(crate) dialogs: VecDeque<(QuestionId, Dialog)>,
+    /// What is open over the composer, in the order it came; the first one is shown.
+    pub(crate) dialogs: VecDeque<Open>,
     pub(crate) session: Option<SessionFacts>,
     pub(crate) work: Option<Work>,
     pub(crate) usage: ContextUse,
-    /// Lines for the scrollback that were not painted yet.
-    finished: Vec<Line<'static>>,
     /// The session thread has ended.
     pub(crate) ended: Option<Ended>,
+    /// Texts that hook modules show in the status line, by their key.
+    pub(crate) statuses: Vec<(String, String)>,
+    output: Output,
+    width: u16,
+}
+
+/// A dialog and what its answer is for.
+pub(crate) struct Open {
+    pub overlay: Overlay,
+    pub purpose: Purpose,
+}
+
+pub(crate) enum Purpose {
+    Question(QuestionId, Box<Question>),
+    /// A command, which is sent with the chosen entry behind it.
+    Command(&'static str, Vec<String>),
+    /// Prompts to go back to, by their numbers.
+    Rewind(Vec<usize>),
 }
 
 /// How the session thread ended.
@@ -62,36 +83,42 @@ pub(crate) struct Ended {
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     pub since: Duration,
-    /// The piece of the reply that is not finished yet.
-    pub tail: String,
-    /// Whether the reply has begun, so that its first line is marked.
-    pub replying: bool,
     pub calls: Vec<RunningCall>,
-    /// A wait between two attempts: why, and until when.
-    pub retry: Option<(String, Duration)>,
+    /// A wait between two attempts.
+    pub retry: Option<Retry>,
     pub interrupted: bool,
     pub compacting: bool,
     /// Hooks that ran for the call that is next to end.
     pub hooks: Vec<HookRun>,
 }
 
+/// A request will be sent again.
+#[derive(Debug)]
+pub(crate) struct Retry {
+    pub why: String,
+    pub attempt: u32,
+    pub limit: u32,
+    pub until: Duration,
+}
+
 /// A call that was made and has no result yet.
 #[derive(Debug)]
 pub(crate) struct RunningCall {
-    pub id: CallId,
-    pub title: String,
+    pub call: ToolCall,
     pub since: Duration,
+    /// Why it may not run.
+    pub denied: Option<String>,
 }
 
-/// How full the context is, and what the session has cost.
-#[derive(Clone, Copy, Debug, Default)]
+/// How full the context is, and what the session has used.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ContextUse {
     pub tokens: u64,
-    pub cost: Option<f64>,
+    pub spent: TokenUsage,
 }
 
 impl App {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(wake: Wake) -> Self {
         let mut app = Self {
             keymap: Keymap::default(),
             composer: Composer::default(),
@@ -99,8 +126,10 @@ impl App {
             session: None,
             work: None,
             usage: ContextUse::default(),
-            finished: Vec::new(),
             ended: None,
+            statuses: Vec::new(),
+            output: Output::new(wake),
+            width: 80,
         };
         app.composer.set_placeholder("Ask, or / for commands, @ for files, ! for the shell, ? for keys");
         app.offer_commands();
@@ -119,7 +148,12 @@ impl App {
 
     /// Lines for the scrollback since this was last asked.
     pub(crate) fn take_finished(&mut self) -> Vec<Line<'static>> {
-        std::mem::take(&mut self.finished)
+        self.output.take(self.width)
+    }
+
+    /// Whether something for the scrollback waits for its colours.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        !self.output.is_empty()
     }
 
     /// Whether the screen changes with time alone: a clock counts while something is waited for.
@@ -127,8 +161,8 @@ impl App {
         self.work.is_some() && self.dialogs.is_empty()
     }
 
-    pub(crate) fn finish(&mut self, lines: impl IntoIterator<Item = Line<'static>>) {
-        self.finished.extend(lines);
+    pub(crate) fn resize(&mut self, width: u16) {
+        self.width = width.max(1);
     }
 
     fn mode(&self) -> Option<Mode> {
@@ -138,11 +172,33 @@ impl App {
 
     /// Sends a line, or lets it wait while another one is answered.
     pub(crate) fn submit(&mut self, line: Submission) -> Vec<Effect> {
-        if line.is_command()
-            && let Some((name, _)) = slash_command(&line.text)
-            && ona_commands::find(name).is_some_and(|command| command.function == Function::Exit)
+        if let Some((name, rest)) = slash_command(&line.text).filter(|_| line.mode == InputMode::Prompt)
+            && let Some(command) = ona_commands::find(name)
         {
-            return self.leave();
+            match command.function {
+                Function::Exit => return self.leave(),
+                Function::Keys => {
+                    let lines = tools::key_help_lines(&self.keymap);
+                    self.output.lines(lines);
+                    return Vec::new();
+                }
+                Function::Vim => {
+                    let on = self.composer.vim_mode().is_none();
+                    self.composer.set_vim(on);
+                    events::voice(self, if on { "Vim keys are on." } else { "Vim keys are off." });
+                    return Vec::new();
+                }
+                Function::Model if rest.is_empty() => return self.pick_model(),
+                Function::Resume if rest.is_empty() && self.work.is_none() => {
+                    return vec![Effect::Send(Request::Sessions)];
+                }
+                Function::Rewind if rest.is_empty() && self.work.is_none() => {
+                    return vec![Effect::Send(Request::RewindPoints)];
+                }
+                // The model of the next request can be changed while a reply streams (DEC-104).
+                Function::Model => return self.set_model(rest),
+                _ => {}
+            }
         }
         if self.work.is_some() {
             self.composer.enqueue(line);

@@ -1,27 +1,25 @@
 //! What keys do: first to the dialog, then to the composer, then to the program.
 
-use super::{App, Effect};
+use super::{App, Effect, Open, Purpose, asked};
 use crate::component::Outcome;
 use crate::composer::{ComposerEvent, Submission};
+use crate::dialogs::{DialogReply, PickerReply};
 use crate::front::Reply;
 use crate::keys::{Action, Bound, Chord, Context, Input, Press, Resolved};
 use ona_api::Mode;
 
 pub(super) fn update(app: &mut App, input: &Input) -> Vec<Effect> {
-    if let Some((_, dialog)) = app.dialogs.front_mut() {
-        let outcome = match input {
-            Input::Key(press) => dialog.key(press.key, &app.keymap),
-            Input::Text { text, .. } | Input::Paste { text, .. } => {
-                dialog.text(text);
-                Outcome::Changed
+    if let Some(open) = app.dialogs.front_mut() {
+        match (open.overlay.input(input, &app.keymap), input) {
+            (Outcome::Done(answer), _) => return answered(app, answer),
+            (Outcome::Changed, _) => return Vec::new(),
+            (Outcome::Unclaimed, Input::Key(press)) if app.keymap.action(Context::Global, press.key).is_some() => {
+                return beside_a_dialog(app, *press);
             }
-            Input::Resize { .. } | Input::Focus(_) => Outcome::Changed,
-        };
-        return match (outcome, input) {
-            (Outcome::Done(reply), _) => answer(app, reply),
-            (Outcome::Unclaimed, Input::Key(press)) => beside_a_dialog(app, *press),
-            (Outcome::Unclaimed | Outcome::Changed, _) => Vec::new(),
-        };
+            // What was typed before the dialog could be read belongs to the composer, but Enter to nobody.
+            (Outcome::Unclaimed, Input::Key(press)) if press.key.text().is_none() => return Vec::new(),
+            (Outcome::Unclaimed, _) => {}
+        }
     }
     let busy = app.work.is_some();
     match app.composer.input(input, &app.keymap, busy) {
@@ -30,17 +28,51 @@ pub(super) fn update(app: &mut App, input: &Input) -> Vec<Effect> {
     }
 }
 
-fn answer(app: &mut App, reply: Reply) -> Vec<Effect> {
-    match app.dialogs.pop_front() {
-        Some((id, _)) => vec![Effect::Reply(id, reply)],
-        None => Vec::new(),
+fn answered(app: &mut App, answer: DialogReply) -> Vec<Effect> {
+    let Some(Open { overlay, purpose }) = app.dialogs.pop_front() else { return Vec::new() };
+    match purpose {
+        Purpose::Question(id, question) => match asked::reply(&question, answer) {
+            Some((reply, words)) => {
+                if let Some(words) = words {
+                    app.composer.enqueue(Submission::prompt(&words));
+                }
+                vec![Effect::Reply(id, reply)]
+            }
+            None => {
+                app.dialogs.push_front(Open { overlay, purpose: Purpose::Question(id, question) });
+                Vec::new()
+            }
+        },
+        Purpose::Command(name, entries) => match answer {
+            DialogReply::Picker(PickerReply::Chosen { item, .. }) => match entries.get(item) {
+                Some(entry) => app.submit(Submission::prompt(&format!("/{name} {entry}"))),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        },
+        Purpose::Rewind(numbers) => match answer {
+            DialogReply::Rewind(reply) => app.rewind(&numbers, reply),
+            _ => Vec::new(),
+        },
     }
 }
 
-/// Keys that mean the same everywhere.
+/// Keys that mean the same everywhere. Ctrl+C says no.
 fn beside_a_dialog(app: &mut App, press: Press) -> Vec<Effect> {
     match app.keymap.resolve(&[Context::Global], &mut Chord::default(), press.key) {
-        Resolved::Bound(Bound::Action(Action::Interrupt)) => answer(app, Reply::Deny { feedback: None }),
+        Resolved::Bound(Bound::Action(Action::Interrupt)) => match app.dialogs.pop_front() {
+            Some(Open { purpose: Purpose::Question(id, question), .. }) => {
+                let reply = match *question {
+                    crate::front::Question::Permission(_) => Reply::Deny { feedback: None },
+                    crate::front::Question::Trust(_) => Reply::Leave,
+                    crate::front::Question::Elicitation(_) | crate::front::Question::Module(_) => {
+                        Reply::Value(serde_json::Value::Null)
+                    }
+                };
+                vec![Effect::Reply(id, reply)]
+            }
+            Some(_) | None => Vec::new(),
+        },
         Resolved::Bound(Bound::Action(action)) => act(app, action),
         _ => Vec::new(),
     }
@@ -52,17 +84,14 @@ fn composed(app: &mut App, event: ComposerEvent) -> Vec<Effect> {
         ComposerEvent::Interrupt => app.interrupt(),
         ComposerEvent::Exit => app.leave(),
         ComposerEvent::Rewind => app.submit(Submission::prompt("/rewind")),
-        ComposerEvent::Help => {
-            let lines = super::tools::key_help_lines(&app.keymap);
-            app.finish(lines);
-            Vec::new()
-        }
-        ComposerEvent::EditExternally(_) => Vec::new(),
-        // What cannot be read is said when the prompt is sent.
-        ComposerEvent::CheckImages(_) | ComposerEvent::ListFolder { .. } => Vec::new(),
+        ComposerEvent::Help => app.submit(Submission::prompt("/shortcuts")),
         ComposerEvent::Do(action) => act(app, action),
         ComposerEvent::Command(name) => app.submit(Submission::prompt(&format!("/{name}"))),
-        ComposerEvent::Shortcut(_) => Vec::new(),
+        // What cannot be read is said when the prompt is sent.
+        ComposerEvent::EditExternally(_)
+        | ComposerEvent::CheckImages(_)
+        | ComposerEvent::ListFolder { .. }
+        | ComposerEvent::Shortcut(_) => Vec::new(),
     }
 }
 

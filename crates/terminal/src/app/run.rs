@@ -9,6 +9,7 @@ use crate::composer::Submission;
 use crate::front::{EventSender, SessionEvent, SessionThread};
 use crate::input::{KeyReader, Signal, Wake};
 use crate::keys::Decoder;
+use crate::menus::{FileIndexer, IndexOptions};
 use crate::screen::{Capabilities, Modes, Painter, PainterOptions, Restore, Size};
 use ona_orchestration::set_mode;
 use ona_process::TurnCancellation;
@@ -20,6 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Time between two frames of a reply that streams in.
 const FRAME: Duration = Duration::from_millis(34);
+/// How long the end waits for the colours of code.
+const LAST_COLOURS: Duration = Duration::from_millis(500);
 
 /// How a terminal is started.
 #[derive(Debug, Default)]
@@ -43,12 +46,29 @@ pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Resu
     let can = Capabilities::of(&launch.env);
     let restore = Restore::enter(Modes { keyboard_flags: can.keyboard_flags }).map_err(failed)?;
     let painting = PainterOptions { size: size(), colours: can.colours, reflow: can.reflow };
-    let painter = Painter::new(io::stdout(), painting);
+    let painter = match can.repaints {
+        true => Painter::new(io::stdout(), painting),
+        false => Painter::plain(io::stdout(), painting),
+    };
     let WakeChannel { sender, receiver } = wakes;
     let began = Instant::now();
-    let mut screen = Screen { app: App::new(), painter, began, painted: None, restore, keys: None };
+    let colours_came = std::sync::Mutex::new(sender.clone());
+    let nudge = std::sync::Arc::new(move || {
+        let sender = colours_came.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // The loop is gone only while the program ends.
+        sender.send(Wake::Nudge).ok();
+    });
+    let mut screen = Screen { app: App::new(nudge), painter, began, painted: None, restore, keys: None };
     screen.paint().map_err(failed)?;
     screen.keys = Some(KeyReader::start(sender.clone()).map_err(failed)?);
+    let index = IndexOptions { root: launch.project.clone(), respect_gitignore: true };
+    let files = std::sync::Mutex::new(sender.clone());
+    let _indexer = FileIndexer::start(index, move |found| {
+        let sender = files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // The loop is gone only while the program ends.
+        sender.send(Wake::Files(found)).ok();
+    })
+    .map_err(failed)?;
     let cancellation = TurnCancellation::new(CancellationToken::new());
     let thread = SessionThread::start(launch, cancellation, EventSender::new(sender)).map_err(failed)?;
     if let Some(prompt) = options.prompt {
@@ -125,6 +145,8 @@ impl Screen {
                                 let effects = self.app.hear(*event, self.began.elapsed());
                                 self.perform(effects, thread)?;
                             }
+                            Wake::Nudge => {}
+                            Wake::Files(files) => self.app.composer.set_sources(|sources| sources.set_files(files)),
                             Wake::Signal(Signal::Resized) => urgent = true,
                             Wake::Signal(Signal::Continued) => {
                                 self.restore.take_over()?;
@@ -143,6 +165,12 @@ impl Screen {
                 self.paint()?;
                 dirty = false;
             }
+        }
+        // What ends the program does not wait for colours.
+        let deadline = Instant::now() + LAST_COLOURS;
+        while self.app.is_unfinished() && Instant::now() < deadline {
+            self.paint()?;
+            wakes.recv_timeout(FRAME).ok();
         }
         self.paint()?;
         Ok(interrupted)
@@ -191,6 +219,7 @@ impl Screen {
     fn paint(&mut self) -> io::Result<()> {
         let (size, now) = (size(), self.began.elapsed());
         self.app.composer.expire(now);
+        self.app.resize(size.width);
         let finished = self.app.take_finished();
         let bottom = self.app.bottom(size, now);
         self.painter.paint(size, &finished, &bottom)?;

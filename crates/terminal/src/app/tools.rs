@@ -1,12 +1,10 @@
-//! Small texts: what menus offer, the keys, one line about a call.
+//! What menus offer, and the keys.
 
 use super::App;
 use crate::keys::{Keymap, key_help};
 use crate::menus::CommandItem;
 use crate::theme;
-use ona_api::ToolCall;
-use ona_commands::COMMANDS;
-use ona_permissions::printable;
+use ona_commands::{COMMANDS, Class};
 use ratatui_core::text::{Line, Span};
 use std::sync::Arc;
 
@@ -14,13 +12,14 @@ impl App {
     /// Fills the menu of commands: the built-in ones, then what skills and modules bring. None of those hides
     /// a built-in one.
     pub(super) fn offer_commands(&mut self) {
-        let builtin = COMMANDS.iter().map(|command| CommandItem {
-            name: command.name.to_owned(),
-            aliases: command.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
-            arguments: command.arguments.to_owned(),
-            help: command.help.to_owned(),
-            ..CommandItem::default()
-        });
+        let builtin =
+            COMMANDS.iter().filter(|command| matches!(command.class, Class::Local)).map(|command| CommandItem {
+                name: command.name.to_owned(),
+                aliases: command.aliases.iter().map(|alias| (*alias).to_owned()).collect(),
+                arguments: command.arguments.to_owned(),
+                help: command.help.to_owned(),
+                ..CommandItem::default()
+            });
         let others = self.session.iter().flat_map(|session| &session.commands);
         let others = others.filter(|(name, _)| ona_commands::find(name).is_none()).map(|(name, help)| CommandItem {
             name: name.clone(),
@@ -43,14 +42,4 @@ pub(super) fn key_help_lines(keymap: &Keymap) -> Vec<Line<'static>> {
         }
     }
     lines
-}
-
-/// One line about a call.
-pub(super) fn title(call: &ToolCall) -> String {
-    let input = &call.input;
-    let shown = ["command", "file_path", "notebook_path", "pattern", "url", "query", "description", "skill"];
-    let shown = shown.iter().find_map(|key| input[*key].as_str()).unwrap_or_default();
-    let shown = printable(shown.lines().next().unwrap_or_default());
-    let shown: String = shown.chars().take(100).collect();
-    format!("{}({shown})", printable(&call.name))
 }

@@ -1,35 +1,39 @@
 //! What is to be seen below the scrollback.
 
 use super::{App, Work};
-use crate::screen::{Bottom, Size, Title, text_width};
+use crate::blocks::{CallBlock, CallState, StatusLine, call_block, status_line, waiting, working};
+use crate::screen::{Bottom, Size, Title};
 use crate::theme;
 use crate::{Cursor, View};
-use ona_api::Mode;
-use ona_permissions::printable;
-use ratatui_core::text::{Line, Span};
+use ona_api::{Mode, Phase};
+use ratatui_core::text::Line;
 use std::time::Duration;
 
 /// Rows that the text of the composer may take.
 const COMPOSER: u16 = 10;
+/// Rows of a reply that are repainted while it streams in.
+const TAIL: usize = 12;
 
 impl App {
     pub(crate) fn bottom(&mut self, size: Size, now: Duration) -> Bottom {
-        let width = usize::from(size.width);
+        self.resize(size.width);
         let mut view = View::default();
+        view.lines.extend(self.output.tail(size.width, TAIL));
         if let Some(work) = &self.work {
-            working(work, now, width, &mut view.lines);
+            at_work(work, now, size.width, &mut view.lines);
         }
         view.lines.push(Line::default());
-        view.lines.push(rule(width));
+        let room = size.height.saturating_sub(4).max(1);
         match self.dialogs.front() {
-            Some((_, dialog)) => view.lines.extend(dialog.lines()),
+            Some(open) => view.stack(open.overlay.view(size.width, room)),
             None => {
+                view.lines.push(rule(size.width));
                 self.composer.resize(size.width, COMPOSER.min(size.height.saturating_sub(6)).max(1));
-                view.stack(self.composer.view(size.height.saturating_sub(4).max(1)));
-                view.lines.push(rule(width));
+                view.stack(self.composer.view(room));
+                view.lines.push(rule(size.width));
             }
         }
-        view.lines.push(self.status());
+        view.lines.push(status_line(&self.status(), size.width));
         let cursor = view.cursor.map(|Cursor { column, row }| (column, row));
         Bottom { lines: view.lines, cursor }
     }
@@ -42,84 +46,61 @@ impl App {
         }
     }
 
-    fn status(&self) -> Line<'static> {
-        let mut parts = Vec::new();
+    fn status(&self) -> StatusLine {
         let mode = match self.mode() {
             None => Some("starting"),
             Some(Mode::Default) => None,
             Some(Mode::AcceptEdits) => Some("accept edits"),
-            Some(Mode::Plan) => Some("plan"),
+            Some(Mode::Plan) => Some("plan mode"),
             Some(Mode::BypassPermissions) => Some("bypass permissions"),
             Some(Mode::DontAsk) => Some("don't ask"),
         };
-        parts.extend(mode.map(|mode| Span::styled(mode, theme::ACTION)));
-        if let Some(model) = self.session.as_ref().and_then(|session| session.model.as_ref()) {
-            let model = model.model();
-            parts.push(Span::styled(printable(&model.choice.wire_model), theme::DIM));
-            if let (Some(window), true) = (model.context(), self.usage.tokens > 0) {
-                let percent = self.usage.tokens.saturating_mul(100) / (window as u64).max(1);
-                parts.push(Span::styled(format!("context {percent} %"), theme::DIM));
-            }
+        let session = self.session.as_ref();
+        let model = session.and_then(|session| session.model.as_ref()).map(|model| model.model());
+        let window = model.as_ref().and_then(|model| model.context()).filter(|_| self.usage.tokens > 0);
+        let percent = |window: usize| (self.usage.tokens.saturating_mul(100) / (window as u64).max(1)).min(100) as u8;
+        let own: Vec<_> = self.statuses.iter().map(|(_, text)| text.as_str()).collect();
+        StatusLine {
+            phase: session
+                .map(|one| one.phase)
+                .filter(|phase| *phase != Phase::Idle)
+                .map(|one| one.as_str().to_owned()),
+            mode: mode.map(str::to_owned),
+            mode_is_bold: self.mode() == Some(Mode::BypassPermissions),
+            model: model.map(|model| model.choice.wire_model.clone()).unwrap_or_default(),
+            context: window.map(percent),
+            cost: session.and_then(|session| self.usage.spent.cost(&session.prices)).filter(|cost| *cost > 0.0),
+            session: None,
+            own: Some(own.join(" · ")).filter(|text| !text.is_empty()),
+            hint: "? keys · / commands".to_owned(),
         }
-        if let Some(cost) = self.usage.cost {
-            parts.push(Span::styled(format!("${cost:.2}"), theme::DIM));
-        }
-        parts.push(Span::styled("? keys · / commands", theme::DIM));
-        let mut line = vec![Span::raw("  ")];
-        for (index, part) in parts.into_iter().enumerate() {
-            if index > 0 {
-                line.push(Span::styled(" · ", theme::DIM));
-            }
-            line.push(part);
-        }
-        Line::from(line)
     }
 }
 
-fn working(work: &Work, now: Duration, width: usize, lines: &mut Vec<Line<'static>>) {
-    if !work.tail.trim().is_empty() {
-        let mark = if work.replying { "  " } else { "● " };
-        if !work.replying {
+fn at_work(work: &Work, now: Duration, width: u16, lines: &mut Vec<Line<'static>>) {
+    for (index, running) in work.calls.iter().take(4).enumerate() {
+        if index == 0 {
             lines.push(Line::default());
         }
-        let (mut row, mut columns) = (String::new(), 0);
-        for c in format!("{mark}{}", printable(&work.tail)).chars() {
-            let wide = text_width(c.encode_utf8(&mut [0; 4]));
-            if columns + wide > width {
-                lines.push(Line::from(std::mem::take(&mut row)));
-                columns = 0;
-            }
-            row.push(c);
-            columns += wide;
-        }
-        lines.push(Line::from(row));
-    }
-    if let Some(call) = work.calls.first() {
-        let seconds = now.saturating_sub(call.since).as_secs();
-        lines.push(Line::default());
-        lines.push(Line::from(vec![
-            Span::styled("○ ", theme::ACTION),
-            Span::styled(call.title.clone(), theme::HEADING),
-            Span::styled(format!(" {seconds} s"), theme::DIM),
-        ]));
+        let elapsed = now.saturating_sub(running.since);
+        let state = if index == 0 { CallState::Running { elapsed, output: "" } } else { CallState::Waiting };
+        let block = CallBlock { call: &running.call, state, hooks: &[], expanded: false, expand_key: "" };
+        lines.extend(call_block(&block, width));
     }
     lines.push(Line::default());
-    let doing = match (&work.retry, work.interrupted, work.compacting, work.calls.is_empty()) {
-        (_, true, ..) => "Stopping".to_owned(),
-        (Some((why, until)), ..) => {
-            format!("{why}; trying again in {} s", until.saturating_sub(now).as_secs_f32().ceil())
-        }
-        (None, _, true, _) => "Summarising the conversation".to_owned(),
-        (None, _, _, false) => "Running".to_owned(),
-        (None, _, _, true) => "Thinking".to_owned(),
+    if let Some(retry) = &work.retry {
+        let left = retry.until.saturating_sub(now);
+        lines.push(waiting(&retry.why, retry.attempt, retry.limit, left, width));
+    }
+    let doing = match (work.interrupted, work.compacting, work.calls.is_empty()) {
+        (true, ..) => "Stopping",
+        (_, true, _) => "Summarising the conversation",
+        (_, _, false) => "Running",
+        (_, _, true) => "Thinking",
     };
-    let seconds = now.saturating_sub(work.since).as_secs();
-    lines.push(Line::from(vec![
-        Span::styled(format!("✻ {doing}… "), theme::VOICE),
-        Span::styled(format!("({seconds} s · esc to interrupt)"), theme::DIM),
-    ]));
+    lines.push(working(doing, now.saturating_sub(work.since), "esc to interrupt", width));
 }
 
-fn rule(width: usize) -> Line<'static> {
-    Line::styled("─".repeat(width), theme::DIM)
+fn rule(width: u16) -> Line<'static> {
+    Line::styled("─".repeat(usize::from(width)), theme::DIM)
 }

@@ -2,8 +2,10 @@
 
 use super::hooks::ReportingRunner;
 use super::operator::TerminalOperator;
+use super::person::Person;
 use super::questions::{Question, Reply};
 use super::{Backend, SessionEvent, SessionFacts};
+use ona_api::permission_update::Behavior;
 use ona_commands::{FrontParts, SessionObserver, SessionParts};
 use ona_hookplane::{HookFailure, OnFailure, Runner};
 use ona_mcp::ServerTransport;
@@ -23,7 +25,7 @@ pub(super) async fn ask_for_trust(backend: &Backend) -> Result<Option<bool>, Fai
     };
     match backend.questions.ask(Question::Trust(ask), backend.cancellation.program()).await {
         Some(Reply::Trust(trusted)) => Ok(Some(trusted)),
-        Some(Reply::Allow { .. } | Reply::Deny { .. }) | None => Ok(None),
+        Some(Reply::Allow { .. } | Reply::Deny { .. } | Reply::Leave | Reply::Value(_)) | None => Ok(None),
     }
 }
 
@@ -44,17 +46,23 @@ pub(super) async fn assemble<'a>(
         Runtime::with_runner(launch, open, &launch.cwd, Purpose::Session, &cancellation, reporting, on_failure)?;
     let of_turn = events.clone();
     let turn_events: Events = Arc::new(move |event| of_turn.send(SessionEvent::Turn(Box::new(event))));
+    let person = Arc::new(Person {
+        questions: Arc::clone(&backend.questions),
+        cancellation: cancellation.clone(),
+        events: events.clone(),
+    });
     let front = FrontParts {
         operator: Arc::new(TerminalOperator {
             questions: Arc::clone(&backend.questions),
             cancellation: cancellation.clone(),
             redactor: open.redactor.clone(),
+            project: launch.project.clone(),
         }),
         events: turn_events,
         observer: Arc::new(Observer(events)),
-        prompter: None,
+        prompter: Some(Arc::clone(&person) as _),
         relay: None,
-        screen: None,
+        screen: Some(person),
         setup: None,
     };
     let starts = |definition: &ona_mcp::ServerDefinition| definition.endpoint != ServerTransport::Host;
@@ -89,6 +97,21 @@ pub(super) fn facts(
         session: session.place.session.0.clone(),
         model,
         rules: parts.runtime.rules(),
+        prices: parts.runtime.prices(),
+        phase: ona_api::Phase::Idle,
+        guards: guards(parts, session),
+        folder: session.cx.cwd.to_string_lossy().into_owned(),
         commands: of_files.chain(of_modules).collect(),
     }
+}
+
+fn guards(parts: &SessionParts<'_>, session: &Session) -> Vec<String> {
+    let hooks = parts.runtime.hooks.list().iter().filter(|hook| hook.disabled.is_none()).count();
+    let denied = session.with_rules(|rules| rules.rules().list(Behavior::Deny).count());
+    let counted = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        many => Some(format!("{many} {what}s")),
+    };
+    counted(hooks, "hook").into_iter().chain(counted(denied, "deny rule")).collect()
 }

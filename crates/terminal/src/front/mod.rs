@@ -8,18 +8,22 @@
 mod assemble;
 mod hooks;
 mod operator;
+mod person;
 mod questions;
 mod serve;
 
 pub(crate) use hooks::HookRun;
-pub(crate) use questions::{OpenQuestions, PermissionAsk, Question, QuestionId, Reply, TrustAsk};
+pub(crate) use questions::{ModuleAsk, OpenQuestions, PermissionAsk, Question, QuestionId, Reply, TrustAsk};
 
 use crate::composer::Submission;
+use ona_api::Phase;
 use ona_commands::AnsweredBy;
-use ona_orchestration::{CurrentModel, TurnEnd, TurnEvent, TurnOutcome};
+use ona_orchestration::{CurrentModel, RewindPrompt, TurnEnd, TurnEvent, TurnOutcome};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
 use ona_runtime::{Failure, Launch};
+use ona_store::SessionLine;
+use ona_transcript::Prices;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, RwLock};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -29,6 +33,12 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(crate) enum Request {
     /// A line that was typed: a prompt or a command.
     Line(Submission),
+    /// List the sessions of this project.
+    Sessions,
+    /// List the prompts that can be gone back to.
+    RewindPoints,
+    /// The operator has chosen another model.
+    ModelChanged,
     /// End the session and the program.
     Leave,
 }
@@ -38,8 +48,21 @@ pub(crate) enum Request {
 pub(crate) enum SessionEvent {
     /// A session can be prompted.
     Ready(Box<SessionFacts>),
+    /// The phase of the conversation, after something may have moved it.
+    Phase(Phase),
+    /// The last messages of a session that is continued: by the user or not, and the text.
+    History(Vec<(bool, String)>),
     /// A sentence for the person.
     Note(String),
+    /// A text of a hook module for the status line; none takes it away.
+    Status {
+        key: String,
+        text: Option<String>,
+    },
+    /// A hook module writes into the composer.
+    SetText(String),
+    Sessions(Vec<SessionLine>),
+    RewindPoints(Vec<RewindPrompt>),
     Turn(Box<TurnEvent>),
     Hook(HookRun),
     /// A line is being answered.
@@ -68,6 +91,12 @@ pub(crate) struct SessionFacts {
     pub session: String,
     pub model: Option<CurrentModel>,
     pub rules: Arc<RwLock<PermissionEngine>>,
+    pub prices: Prices,
+    pub phase: Phase,
+    /// What restricts the agent here: `12 hooks`, `3 deny rules`.
+    pub guards: Vec<String>,
+    /// The folder it works in.
+    pub folder: String,
     /// Names and help of what a slash may be followed by, beside the built-in commands.
     pub commands: Vec<(String, String)>,
 }

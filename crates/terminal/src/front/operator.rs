@@ -5,6 +5,7 @@ use ona_api::{Authority, Redactor, Ruling, Verdict};
 use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion};
 use ona_process::TurnCancellation;
 use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -12,10 +13,14 @@ pub(super) struct TerminalOperator {
     pub questions: Arc<OpenQuestions>,
     pub cancellation: TurnCancellation,
     pub redactor: Redactor,
+    pub project: PathBuf,
 }
 
 /// DEC-053; what the person says follows in a line of its own.
 const DENIED: &str = "Denied by operator";
+
+/// Larger files are not compared.
+const SHOWN_FILE: u64 = 512 * 1024;
 
 impl Operator for TerminalOperator {
     fn can_answer_questions(&self) -> bool {
@@ -39,13 +44,24 @@ impl Operator for TerminalOperator {
                 Some(Reply::Deny { feedback: Some(feedback) }) => deny(&format!("{DENIED}\n{feedback}")),
                 // A bare no says nothing about what to do instead: the turn waits for words.
                 Some(Reply::Deny { feedback: None }) => OperatorAnswer { interrupt: true, ..deny(DENIED) },
-                Some(Reply::Trust(_)) | None => deny("Interrupted by the operator"),
+                Some(Reply::Trust(_) | Reply::Leave | Reply::Value(_)) | None => deny("Interrupted by the operator"),
             }
         })
     }
 }
 
 impl TerminalOperator {
+    /// The text that a Write would replace, as far as it can be shown.
+    fn before(&self, question: &PermissionQuestion<'_>) -> Option<String> {
+        let path = question.call.input["file_path"].as_str().filter(|_| question.call.name == "Write")?;
+        let path = Path::new(path);
+        if !path.metadata().ok()?.is_file() || path.metadata().ok()?.len() > SHOWN_FILE {
+            return None;
+        }
+        // A file that cannot be read as text is shown as if it were empty.
+        Some(self.redactor.apply(&std::fs::read_to_string(path).ok()?).into_owned())
+    }
+
     fn ask(&self, question: &PermissionQuestion<'_>) -> PermissionAsk {
         let mut input = question.call.input.clone();
         self.redactor.apply_to_json(&mut input);
@@ -57,14 +73,19 @@ impl TerminalOperator {
         };
         PermissionAsk {
             tool: question.call.name.clone(),
-            input,
             agent: question.agent.map(str::to_owned),
+            path: input["file_path"].as_str().or(input["notebook_path"].as_str()).map(|path| {
+                let short = Path::new(path).strip_prefix(&self.project).unwrap_or(Path::new(path));
+                short.to_string_lossy().into_owned()
+            }),
             reason: question.asked.message.clone(),
             uncovered: explanation.uncovered.clone(),
             programs: explanation.programs.clone(),
             writes: explanation.writes.iter().map(write).collect(),
             always: question.suggestions(),
             plan: question.plan.map(str::to_owned),
+            before: self.before(question),
+            input,
         }
     }
 }

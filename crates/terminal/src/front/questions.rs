@@ -19,6 +19,17 @@ pub(crate) struct QuestionId(u64);
 pub(crate) enum Question {
     Permission(Box<PermissionAsk>),
     Trust(TrustAsk),
+    /// A form of an MCP server, as Elicitation hooks see it.
+    Elicitation(Map<String, Value>),
+    Module(ModuleAsk),
+}
+
+/// A dialog of a hook module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ModuleAsk {
+    Confirm { title: String, message: String },
+    Select { title: String, options: Vec<String> },
+    Input { title: String, placeholder: String },
 }
 
 /// May this call run? Also the questions of a model and the approval of a plan, which are calls.
@@ -28,6 +39,8 @@ pub(crate) struct PermissionAsk {
     /// As it may be shown: secrets are replaced.
     pub input: Value,
     pub agent: Option<String>,
+    /// The file it is about, as seen from the project.
+    pub path: Option<String>,
     /// Why it is asked.
     pub reason: String,
     /// The first part that no rule covers, and why not.
@@ -38,6 +51,8 @@ pub(crate) struct PermissionAsk {
     /// What would let this very call pass from now on; empty if nothing can.
     pub always: Vec<PermissionUpdate>,
     pub plan: Option<String>,
+    /// What a file that would be replaced holds now.
+    pub before: Option<String>,
 }
 
 /// Is this folder trusted?
@@ -62,6 +77,10 @@ pub(crate) enum Reply {
         feedback: Option<String>,
     },
     Trust(bool),
+    /// Leave instead of answering.
+    Leave,
+    /// What a form or a module gets; null if it was closed.
+    Value(Value),
 }
 
 /// The questions nobody has answered yet.

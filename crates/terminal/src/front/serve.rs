@@ -2,7 +2,7 @@
 
 use super::assemble::{ask_for_trust, assemble, facts};
 use super::{Backend, Request, SessionEvent};
-use crate::composer::Submission;
+use crate::composer::{Image, ImageSource, InputMode, Submission};
 use ona_api::SessionOrigin;
 use ona_commands::{AnsweredBy, SessionRunner};
 use ona_orchestration::{SessionEndReason, TurnOutcome, UserPrompt};
@@ -16,6 +16,9 @@ use std::time::Duration;
 
 /// How often files are looked at while no turn runs.
 const IDLE_LOOK: Duration = Duration::from_secs(2);
+
+/// Messages of a continued session that are shown: the last screens, whatever its length.
+const LAST_MESSAGES: usize = 12;
 
 pub(super) fn run(mut backend: Backend) {
     let mut session = None;
@@ -60,14 +63,17 @@ async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<
 /// Lines that wait, and whether more will come.
 struct Lines<'a> {
     inbox: &'a mut tokio::sync::mpsc::UnboundedReceiver<Request>,
-    queue: VecDeque<Submission>,
+    queue: VecDeque<Next>,
     leaving: bool,
 }
 
 impl Lines<'_> {
     fn take(&mut self, request: Option<Request>) {
         match request {
-            Some(Request::Line(line)) => self.queue.push_back(line),
+            Some(Request::Line(line)) => self.queue.push_back(Next::Line(Box::new(line))),
+            Some(Request::Sessions) => self.queue.push_back(Next::Sessions),
+            Some(Request::RewindPoints) => self.queue.push_back(Next::RewindPoints),
+            Some(Request::ModelChanged) => self.queue.push_back(Next::ModelChanged),
             Some(Request::Leave) | None => self.leaving = true,
         }
     }
@@ -86,7 +92,10 @@ impl Lines<'_> {
 }
 
 enum Next {
-    Line(Submission),
+    Line(Box<Submission>),
+    Sessions,
+    RewindPoints,
+    ModelChanged,
     TaskEnded,
     Look,
     Leave,
@@ -101,13 +110,32 @@ async fn answer_lines(
         events.send(SessionEvent::Ready(Box::new(facts(&runner.parts, &runner.session, None))));
         answered(events, TurnOutcome::clone(outcome), AnsweredBy::Nobody);
     }
+    events.send(SessionEvent::Phase(runner.phase()?));
+    let messages = runner.last_messages(LAST_MESSAGES);
+    if !messages.is_empty() {
+        events.send(SessionEvent::History(messages));
+    }
     loop {
         match next(runner, lines).await {
             Next::Line(line) => {
                 events.send(SessionEvent::Began);
-                let answer = lines.while_working(runner.answer(prompt(&line))).await?;
+                let before = runner.session.place.session.clone();
+                let answer = match line.mode {
+                    InputMode::Prompt => lines.while_working(runner.answer(prompt(&line, events))).await?,
+                    InputMode::Memory => {
+                        lines.while_working(runner.answer(format!("/memory {}", line.text).as_str().into())).await?
+                    }
+                    InputMode::Shell => lines.while_working(runner.run_shell(&line.text)).await?,
+                };
+                events.send(SessionEvent::Phase(runner.phase()?));
+                if runner.session.place.session != before {
+                    events.send(SessionEvent::History(runner.last_messages(LAST_MESSAGES)));
+                }
                 answered(events, answer.outcome, answer.by);
             }
+            Next::Sessions => events.send(SessionEvent::Sessions(runner.sessions()?)),
+            Next::RewindPoints => events.send(SessionEvent::RewindPoints(runner.rewind_points()?)),
+            Next::ModelChanged => runner.model_changed().await?,
             Next::TaskEnded => {
                 events.send(SessionEvent::Began);
                 let outcome = lines.while_working(runner.go_on()).await?;
@@ -129,8 +157,8 @@ async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Next {
         if program.is_cancelled() {
             return Next::Leave;
         }
-        if let Some(line) = lines.queue.pop_front() {
-            return Next::Line(line);
+        if let Some(next) = lines.queue.pop_front() {
+            return next;
         }
         if lines.leaving {
             return Next::Leave;
@@ -140,7 +168,7 @@ async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Next {
             () = program.cancelled() => {}
             request = lines.inbox.recv() => lines.take(request),
             () = runner.parts.runtime.tasks.until_unknown_end() => return Next::TaskEnded,
-            () = tokio::time::sleep(IDLE_LOOK) => return Next::Look,
+            () = tokio::time::sleep(runner.next_look(IDLE_LOOK)) => return Next::Look,
         }
     }
 }
@@ -156,6 +184,18 @@ fn failure(launch: &Launch, error: SessionError) -> Failure {
     }
 }
 
-fn prompt(line: &Submission) -> UserPrompt {
-    line.text.as_str().into()
+/// Images that cannot be read are named and left out.
+fn prompt(line: &Submission, events: &super::EventSender) -> UserPrompt {
+    let read = |image: &Image| match &image.source {
+        ImageSource::Data { data, .. } => Some(data.to_vec()),
+        ImageSource::File(path) => match std::fs::read(path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                events.send(SessionEvent::Note(format!("{} is left out: {error}", path.display())));
+                None
+            }
+        },
+    };
+    let pictures = line.images.iter().filter_map(read).collect();
+    UserPrompt { pictures, ..line.text.as_str().into() }
 }

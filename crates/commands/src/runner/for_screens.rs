@@ -1,0 +1,86 @@
+//! What only a front with a screen asks for: lists to choose from, the end of a conversation, shell lines.
+
+use super::{Answer, AnsweredBy, SessionRunner, begin_turn};
+use ona_api::model::Part;
+use ona_api::{Env, model::Message};
+use ona_orchestration::{RewindPrompt, UserPrompt};
+use ona_process::{ChildCommand, ChildExit, OnDeath};
+use ona_runtime::session_start::{Preparation, SessionError};
+use ona_store::SessionLine;
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// Bytes of a command's output that the model is told.
+const OUTPUT: usize = 30_000;
+
+impl SessionRunner<'_> {
+    /// The other sessions of this project that a person has worked in, the newest first.
+    pub fn sessions(&self) -> Result<Vec<SessionLine>, SessionError> {
+        let project = self.parts.launch.project.to_string_lossy();
+        let mut lines = self.parts.open.store.reader()?.sessions(None)?;
+        let own = &self.session.place.session;
+        lines
+            .retain(|line| line.project_dir == project && line.parent.is_none() && line.id != *own && line.entries > 0);
+        lines.sort_by(|a, b| b.last_entry_at.cmp(&a.last_entry_at));
+        Ok(lines)
+    }
+
+    /// The prompts that can be gone back to, the oldest first.
+    pub fn rewind_points(&self) -> Result<Vec<RewindPrompt>, SessionError> {
+        let rules = self.session.rules.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(self.rewinder(&rules).prompts()?)
+    }
+
+    /// The last texts of the conversation: whether they are the user's, and what they say.
+    pub fn last_messages(&self, most: usize) -> Vec<(bool, String)> {
+        let Preparation::Ready(ready) = &self.ready else { return Vec::new() };
+        let texts = ready.history.messages().iter().rev().filter_map(|message: &Message| {
+            let texts = message.parts.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.as_str()),
+                _ => None,
+            });
+            let text = texts.collect::<Vec<_>>().join("\n");
+            let by_user = message.role == ona_api::model::Role::User;
+            (!text.trim().is_empty()).then_some((by_user, text))
+        });
+        let mut texts: Vec<_> = texts.take(most).collect();
+        texts.reverse();
+        texts
+    }
+
+    /// Runs a command that the operator typed (`!`): it needs no permission, and the model reads the output.
+    pub async fn run_shell(&mut self, command: &str) -> Result<Answer, SessionError> {
+        let Self { parts, session, ready, .. } = self;
+        let Preparation::Ready(ready) = ready else { return self.nobody() };
+        begin_turn(parts, session, &mut ready.turn);
+        let env: Env = parts.launch.env.clone();
+        let child = ChildCommand {
+            program: "sh".into(),
+            args: vec!["-c".into(), command.into()],
+            cwd: session.cx.cwd.clone(),
+            env,
+            stdin: Vec::new(),
+            cap: OUTPUT,
+            deadline: None,
+            grace: Duration::from_millis(500),
+            on_death: OnDeath::Kill,
+        };
+        let told = match ona_process::run_and_clear(child, &session.cx.cancel).await {
+            Ok(ran) => {
+                let output = [ran.stdout.bytes, ran.stderr.bytes].concat();
+                let end = match ran.end {
+                    ChildExit::Exited(0) => String::new(),
+                    other => format!("\n({other:?})"),
+                };
+                format!("{}{end}", String::from_utf8_lossy(&output).trim_end())
+            }
+            Err(error) => error.to_string(),
+        };
+        let told = parts.open.redactor.apply(&told).into_owned();
+        parts.observer.note(&told);
+        let text = format!("I ran a command myself:\n\n$ {command}\n{told}");
+        let said = UserPrompt { text, typed: Some(format!("!{command}")), ..UserPrompt::default() };
+        let outcome = ready.turn.run(session, &mut ready.history, said).await?;
+        self.answered(AnsweredBy::Model, outcome).await
+    }
+}
