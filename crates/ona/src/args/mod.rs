@@ -301,7 +301,10 @@ mod tests {
                 "ona: --max-turns cannot be used with ona db path\n  it is an option of the terminal, -p",
             ),
             ("--eval {} --approve", "ona: --approve cannot be used with --eval\n  it is an option of --transition"),
-            ("-p x --yes", "ona: --yes cannot be used with -p\n  it is an option of --eval, --fire-hook"),
+            (
+                "-p x --yes",
+                "ona: --yes cannot be used with -p\n  it is an option of --eval, --fire-hook, plugin install",
+            ),
             ("hooks types --bare", "ona: --bare cannot be used with ona hooks types\n  ona help hooks types"),
         ] {
             assert_eq!(told(line), sentence, "{line}");
