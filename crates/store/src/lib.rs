@@ -23,6 +23,7 @@ mod open;
 mod ownership;
 mod parents;
 mod plans;
+mod prompts;
 mod reader;
 mod recover;
 mod redaction;

@@ -20,10 +20,10 @@ pub(crate) enum Wake {
     Keys(Vec<Event>),
     Session(Box<SessionEvent>),
     Signal(Signal),
-    /// What `@` can name.
-    Files(Arc<FileIndex>),
     /// Something that was waited for is there: draw again.
     Nudge,
+    /// The files of the project, as far as they were found.
+    Files(Arc<FileIndex>),
     /// The terminal is gone.
     Gone,
 }

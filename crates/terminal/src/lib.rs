@@ -20,6 +20,7 @@ pub mod keys;
 pub mod markdown;
 pub mod menus;
 pub mod screen;
+mod surroundings;
 pub mod text;
 pub mod theme;
 

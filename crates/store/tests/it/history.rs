@@ -187,3 +187,17 @@ fn a_long_history_is_read_in_order_from_any_row() {
     assert!(entries(None).is_sorted_by_key(|entry| entry.sequence));
     assert_eq!(entries(Some(19_998)).len(), 1);
 }
+
+#[test]
+fn prompts_of_a_project_are_its_users_own_in_order() {
+    let db = Db::new();
+    let store = db.started();
+    add(&store, "c1", "s1", "/p", [user("one"), user(" ")]);
+    add(&store, "c2", "s2", "/q", [user("elsewhere")]);
+    add(&store, "c3", "s3", "/p", [user("two"), says("reply"), user("three")]);
+    add(&store, "c3", "agent", "/p", [user("for an agent")]);
+    db.sql("INSERT INTO state(conversation_id, key, value) VALUES ('c3', 'session_parent:agent', 's3')");
+    let prompts = |limit| store.reader().unwrap().newest_prompts("/p", limit).unwrap();
+    assert_eq!(prompts(9), ["one", "two", "three"]);
+    assert_eq!(prompts(2), ["two", "three"]);
+}

@@ -38,6 +38,7 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
             }
             app.offer_commands();
         }
+        SessionEvent::OlderPrompts(prompts) => app.composer.set_history(prompts.clone(), prompts),
         SessionEvent::Phase(phase) => {
             if let Some(session) = &mut app.session {
                 session.phase = phase;

@@ -15,7 +15,7 @@ mod view;
 
 pub use run::{TerminalEnd, TerminalOptions, WakeChannel, run};
 
-use crate::composer::{Composer, InputMode, Submission};
+use crate::composer::{Composer, Image, InputMode, Submission};
 use crate::dialogs::Overlay;
 use crate::front::{HookRun, Question, QuestionId, Reply, Request, SessionEvent, SessionFacts};
 use crate::keys::{Input, Keymap};
@@ -26,6 +26,7 @@ use ona_transcript::TokenUsage;
 use output::Output;
 use ratatui_core::text::Line;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What has to be done outside of the state.
@@ -39,6 +40,15 @@ pub(crate) enum Effect {
     /// Stop the program like any other under job control.
     Suspend,
     Redraw,
+    /// Files are being chosen: an index of them is of use.
+    WantFiles,
+    /// Say which pasted images cannot be read.
+    CheckImages(Vec<Image>),
+    /// Look into a folder for the shell line.
+    ListFolder {
+        folder: PathBuf,
+        typed: String,
+    },
 }
 
 /// Everything the screen knows.

@@ -1,6 +1,6 @@
 //! What keys do: first to the dialog, then to the composer, then to the program.
 
-use super::{App, Effect, Open, Purpose, asked};
+use super::{App, Effect, Open, Purpose, asked, events};
 use crate::component::Outcome;
 use crate::composer::{ComposerEvent, Submission};
 use crate::dialogs::{DialogReply, PickerReply};
@@ -23,7 +23,9 @@ pub(super) fn update(app: &mut App, input: &Input) -> Vec<Effect> {
     }
     let busy = app.work.is_some();
     match app.composer.input(input, &app.keymap, busy) {
-        Outcome::Unclaimed | Outcome::Changed => Vec::new(),
+        Outcome::Unclaimed => Vec::new(),
+        Outcome::Changed if app.composer.wants_files() => vec![Effect::WantFiles],
+        Outcome::Changed => Vec::new(),
         Outcome::Done(event) => composed(app, event),
     }
 }
@@ -87,11 +89,16 @@ fn composed(app: &mut App, event: ComposerEvent) -> Vec<Effect> {
         ComposerEvent::Help => app.submit(Submission::prompt("/shortcuts")),
         ComposerEvent::Do(action) => act(app, action),
         ComposerEvent::Command(name) => app.submit(Submission::prompt(&format!("/{name}"))),
-        // What cannot be read is said when the prompt is sent.
-        ComposerEvent::EditExternally(_)
-        | ComposerEvent::CheckImages(_)
-        | ComposerEvent::ListFolder { .. }
-        | ComposerEvent::Shortcut(_) => Vec::new(),
+        ComposerEvent::CheckImages(images) => vec![Effect::CheckImages(images)],
+        ComposerEvent::ListFolder { folder, typed } => vec![Effect::ListFolder { folder, typed }],
+        ComposerEvent::EditExternally(_) => {
+            events::voice(app, "An editor cannot be opened from here yet. Ctrl+J writes a new line.");
+            Vec::new()
+        }
+        ComposerEvent::Shortcut(name) => {
+            events::voice(app, &format!("The shortcut {name} cannot be run from here yet."));
+            Vec::new()
+        }
     }
 }
 
@@ -101,7 +108,11 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
         Action::ModelPicker => app.submit(Submission::prompt("/model")),
-        _ => Vec::new(),
+        // Said, so that nobody waits for it.
+        action => {
+            events::voice(app, &format!("Not available here yet: {} ({action}).", action.help()));
+            Vec::new()
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use crate::composer::Submission;
 use crate::front::{EventSender, SessionEvent, SessionThread};
 use crate::input::{KeyReader, Signal, Wake};
 use crate::keys::Decoder;
-use crate::menus::{FileIndexer, IndexOptions};
 use crate::screen::{Capabilities, Modes, Painter, PainterOptions, Restore, Size};
+use crate::surroundings::Surroundings;
 use ona_orchestration::set_mode;
 use ona_process::TurnCancellation;
 use ona_runtime::{Failure, Launch};
@@ -58,17 +58,11 @@ pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Resu
         // The loop is gone only while the program ends.
         sender.send(Wake::Nudge).ok();
     });
-    let mut screen = Screen { app: App::new(nudge), painter, began, painted: None, restore, keys: None };
+    let surroundings = Surroundings::new(&launch, sender.clone());
+    let mut screen = Screen { app: App::new(nudge), painter, began, painted: None, restore, keys: None, surroundings };
     screen.paint().map_err(failed)?;
+    screen.read_keybindings();
     screen.keys = Some(KeyReader::start(sender.clone()).map_err(failed)?);
-    let index = IndexOptions { root: launch.project.clone(), respect_gitignore: true };
-    let files = std::sync::Mutex::new(sender.clone());
-    let _indexer = FileIndexer::start(index, move |found| {
-        let sender = files.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // The loop is gone only while the program ends.
-        sender.send(Wake::Files(found)).ok();
-    })
-    .map_err(failed)?;
     let cancellation = TurnCancellation::new(CancellationToken::new());
     let thread = SessionThread::start(launch, cancellation, EventSender::new(sender)).map_err(failed)?;
     if let Some(prompt) = options.prompt {
@@ -115,9 +109,25 @@ struct Screen {
     painted: Option<Instant>,
     restore: Restore,
     keys: Option<KeyReader>,
+    surroundings: Surroundings,
 }
 
 impl Screen {
+    /// Takes the user's own keys, and says what of them does not count.
+    fn read_keybindings(&mut self) {
+        let problems = match self.surroundings.keybindings() {
+            None => return,
+            Some(Ok(found)) => {
+                self.app.keymap = found.keymap;
+                found.problems
+            }
+            Some(Err(why)) => vec![why],
+        };
+        for problem in problems {
+            self.app.hear(SessionEvent::Note(format!("keybindings: {problem}")), self.began.elapsed());
+        }
+    }
+
     /// Runs until the session thread has ended; returns whether a signal ended it.
     fn turn(&mut self, wakes: &Receiver<Wake>, thread: &SessionThread) -> io::Result<bool> {
         let mut decoder = Decoder::default();
@@ -210,6 +220,20 @@ impl Screen {
                 Effect::Suspend => self.suspend()?,
                 Effect::Redraw => {
                     self.painter.leave(size())?;
+                }
+                Effect::WantFiles => {
+                    if let Err(why) = self.surroundings.want_files(self.began.elapsed()) {
+                        self.app.composer.show_hint(&why, self.began.elapsed());
+                    }
+                }
+                Effect::CheckImages(images) => {
+                    for image in self.surroundings.missing_images(&images) {
+                        self.app.composer.reject_image(&image);
+                    }
+                }
+                Effect::ListFolder { folder, typed } => {
+                    let entries = self.surroundings.list_folder(&folder);
+                    self.app.composer.offer_paths(&typed, &entries);
                 }
             }
         }

@@ -47,6 +47,11 @@ pub struct PathEntry {
 const MOST: usize = 50;
 
 impl Composer {
+    /// Whether files are being chosen, so that an index of them is of use.
+    pub fn wants_files(&self) -> bool {
+        self.menu.as_ref().is_some_and(|menu| menu.kind == MenuKind::Mention)
+    }
+
     pub(super) fn close_menu(&mut self) {
         self.menu = None;
     }

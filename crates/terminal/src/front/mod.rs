@@ -52,6 +52,8 @@ pub(crate) enum SessionEvent {
     Phase(Phase),
     /// The last messages of a session that is continued: by the user or not, and the text.
     History(Vec<(bool, String)>),
+    /// What was prompted in this project before, the oldest first.
+    OlderPrompts(Vec<String>),
     /// A sentence for the person.
     Note(String),
     /// A text of a hook module for the status line; none takes it away.

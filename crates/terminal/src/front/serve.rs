@@ -8,11 +8,15 @@ use ona_commands::{AnsweredBy, SessionRunner};
 use ona_orchestration::{SessionEndReason, TurnOutcome, UserPrompt};
 use ona_runtime::session_start::{Preparation, SessionError};
 use ona_runtime::{Failure, Launch, block_on, session_choice};
+use ona_store::Store;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Prompts that the arrows and the search go back through.
+const OLDER_PROMPTS: usize = 2_000;
 
 /// How often files are looked at while no turn runs.
 const IDLE_LOOK: Duration = Duration::from_secs(2);
@@ -36,6 +40,7 @@ async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<
     }
     let launch = &backend.launch;
     let open = launch.open()?;
+    backend.events.send(older_prompts(launch, &open.store));
     let begin = session_choice::begin(launch, &open.store)?;
     let _lock = launch.lock_session(&begin.place.session)?;
     let parts = assemble(backend, launch, &open, &begin).await?;
@@ -58,6 +63,15 @@ async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<
     // Nothing that was started here outlives the program.
     ona_process::kill_all();
     ended.map_err(|error| failure(&backend.launch, error))
+}
+
+/// Reads what the arrows walk through. The session does not need it.
+fn older_prompts(launch: &Launch, store: &Store) -> SessionEvent {
+    let project = launch.project.to_string_lossy();
+    match store.reader().and_then(|reader| reader.newest_prompts(&project, OLDER_PROMPTS)) {
+        Ok(prompts) => SessionEvent::OlderPrompts(prompts),
+        Err(error) => SessionEvent::Note(format!("older prompts cannot be read: {error}")),
+    }
 }
 
 /// Lines that wait, and whether more will come.

@@ -87,6 +87,17 @@ fn files_are_completed_anywhere() {
 }
 
 #[test]
+fn files_that_come_later_fill_the_menu_that_is_open() {
+    let mut hand = Hand::new();
+    assert!(!hand.composer.wants_files());
+    hand.types("@mai");
+    assert!(hand.composer.wants_files());
+    assert_eq!(hand.screen(), "❯ @mai▏\n  Looking at the files…");
+    hand = hand.with_files(&["src/main.rs"]);
+    assert_eq!(hand.screen(), "❯ @mai▏\n› src/main.rs");
+}
+
+#[test]
 fn agents_and_resources_are_in_the_same_menu() {
     let mut hand = Hand::new().with_files(&["src/reviewer.rs"]);
     hand.composer.set_sources(|sources| {
