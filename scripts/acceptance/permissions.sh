@@ -1167,4 +1167,51 @@ deny|16'
   runs ask 'echo grusse'
 }
 
+# ---- reading without being asked (DEC-191) ---------------------------------------------
+
+# runs SCRIPT / waits SCRIPT : a model's call of it without a person
+decided() { sql "SELECT decision FROM tool_permission_log ORDER BY id DESC LIMIT 1"; }
+
+check_DEC_191() {
+  . "$here/model.sh"
+  git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first
+  mkdir src ../beside
+  echo secret >../beside/s.txt
+  echo 'fn main() {}' >src/a.rs
+  ln -s ../beside/s.txt leads-out
+  local scripts=(
+    'ls -la src' 'grep -rn main src | head -5' 'git status --short && git log --oneline -3' "sed -n '1,5p' src/a.rs" 'cd src && cat a.rs'
+    'cat leads-out' 'cat ../beside/s.txt' 'ls > out' 'git -c core.pager=./x log' 'find . -exec cat {} +' 'cat $(ls)' 'env ls' 'rg --pre ./x main'
+    'sort -o out src/a.rs' 'ls && touch out'
+  )
+  model "$(printf '%s\n' "${scripts[@]}" | jq -Rcn '[inputs | {calls:[{name:"Bash",input:{command:.}}]}] + [{say:"done"}]')"
+  anthropic
+  says 0 -p look --max-turns 40
+  is "$(sql "SELECT group_concat(substr(decision,1,1),'') FROM (SELECT decision FROM tool_permission_log ORDER BY id)")" aaaaaxxxxxxxxxx
+  no_file out
+  # A repository that names a program is asked about, and the program did not run.
+  git config core.fsmonitor "touch $WORLD/ran; false"
+  model '[{"calls":[{"name":"Bash","input":{"command":"git status"}}]},{"say":"done"}]'
+  anthropic
+  says 0 -p look
+  [ "$(decided)" != allow ] || fail 'git status was covered with a monitor'
+  no_file "$WORLD/ran"
+  # It is visible data: a row without it, and one of an operator, asks.
+  has "$(sql "SELECT json_extract(json,'\$.permissions.allow') FROM settings_snapshot WHERE scope='effective'")" 'Bash(@read-only)'
+  settings '{"permissions":{"allow":["Read"]}}'
+  model '[{"calls":[{"name":"Bash","input":{"command":"ls"}}]},{"say":"done"}]'
+  anthropic
+  says 0 -p look
+  [ "$(decided)" != allow ] || fail 'ls was allowed without a rule'
+  # Planning closes the shell before any rule.
+  rm -r "$(dirname "$AGENT_SDLC_DB")"
+  model '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"Bash","input":{"command":"ls"}}]},{"say":"done"}]'
+  anthropic
+  says 0 -p look
+  [ "$(decided)" != allow ] || fail 'ls ran while planning'
+  # A misspelt set is a guard that is named.
+  code 2 ona -p look --allowedTools 'Bash(@readonly)' </dev/null
+  has "$err" '@readonly is not a set of commands; there is @read-only'
+}
+
 run_check "$@"

@@ -5,11 +5,12 @@
 //! the tool as a whole.
 
 use crate::bash::files::{FileRole, looks_like_path};
-use crate::bash::words::HOLE;
-use crate::bash::{ShellCommand, danger, pipes};
+use crate::bash::words::{HOLE, ShellWord};
+use crate::bash::{ShellCommand, danger, pipes, read_only};
 use crate::call::{CallPart, CandidatePath, ParsedCall, ResolvedUse, ShellPart};
 use crate::deny::{agent, skill};
 use crate::dirs::WorkingDirs;
+use crate::git_config;
 use crate::grammar::{CommandPattern, PathKind, RuleTarget};
 use crate::resolve::{Forms, SearchBelow, is_link, search_below};
 use crate::rules::CompiledRule;
@@ -52,6 +53,8 @@ const NO_RULE: &str = "no rule covers it";
 pub(crate) struct AllowRules<'a> {
     pub allow: &'a [CompiledRule],
     pub working_dirs: &'a WorkingDirs,
+    /// The operator's home directory, where git finds its own settings.
+    pub home: &'a Path,
     /// Names of the MCP servers, if they are known.
     pub servers: Option<&'a [String]>,
     /// acceptEdits: edits inside the working directories need no rule.
@@ -186,6 +189,11 @@ impl<'a> AllowRules<'a> {
     }
 
     fn command(&self, shell: &ShellPart, at: usize, command: &ShellCommand) -> Result<&'a str, UncoveredPart> {
+        if let Some(rule) = self.find(|target| *target == RuleTarget::ReadOnly)
+            && self.only_reads(shell, at, command)
+        {
+            return Ok(rule);
+        }
         let exactly = || format!("Bash({})", crate::wildcard::Wildcard::literally(&command.source));
         let gap = |why: String| UncoveredPart::new(&command.source, why).rule(exactly());
         let texts = command.allowable();
@@ -234,6 +242,30 @@ impl<'a> AllowRules<'a> {
             }
         }
         Ok(&compiled.rule.text)
+    }
+
+    /// Whether a command is proven to only read, below the working directories.
+    fn only_reads(&self, shell: &ShellPart, at: usize, command: &ShellCommand) -> bool {
+        let Some(proof) = read_only::proof(command).filter(|_| command.unclear.is_none()) else { return false };
+        let dirs = &shell.dirs[at];
+        let inside = |path: &Forms| self.working_dirs.contains(path);
+        if dirs.unknown || !dirs.possible.iter().all(|dir| inside(&Forms::of(dir))) {
+            return false;
+        }
+        let alone = !shell.script.commands.iter().enumerate().any(|(other, command)| other != at && command.of == at);
+        if !alone || pipes::uncertain_source(&shell.script.commands, at).is_some() {
+            return false;
+        }
+        let uses: Vec<_> = shell.uses.iter().filter(|used| used.command == at).collect();
+        let holds = |candidate: &CandidatePath| match candidate.wild {
+            true => self.holds_pattern(&candidate.path.given),
+            false => inside(&candidate.path),
+        };
+        let all_inside = uses.iter().all(|used| !used.candidates.is_empty() && used.candidates.iter().all(holds));
+        // Every operand was judged, and not only what looks like a path.
+        let judged = |word: &ShellWord| word.text == "-" || uses.iter().any(|used| used.file.word.raw == word.raw);
+        let git_is_safe = || dirs.possible.iter().all(|dir| git_config::names_no_program(dir, self.home));
+        all_inside && proof.files.iter().all(|word| judged(word)) && (!proof.git || git_is_safe())
     }
 
     /// A file named as an argument: inside the working directories, or a path rule names it.

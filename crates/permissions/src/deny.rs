@@ -24,6 +24,8 @@ impl CompiledRule {
             RuleTarget::Command(pattern) => {
                 call.shells().map(|shell| commands(pattern, shell)).max().unwrap_or(Overlap::No)
             }
+            // It can only be allowed.
+            RuleTarget::ReadOnly => Overlap::No,
             RuleTarget::Path { kind, .. } => match &self.path {
                 Some(path) => call.parts.iter().map(|part| paths(*kind, path, part)).max().unwrap_or(Overlap::No),
                 None => Overlap::No,
@@ -70,6 +72,7 @@ impl CompiledRule {
             RuleTarget::Tool(name) => same_tool(name, tool),
             RuleTarget::Names(names) | RuleTarget::Mcp { names, .. } => names.fits_in_any_case(tool),
             RuleTarget::Command(_)
+            | RuleTarget::ReadOnly
             | RuleTarget::Path { .. }
             | RuleTarget::Domain(_)
             | RuleTarget::Agent(_)

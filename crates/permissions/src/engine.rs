@@ -321,6 +321,7 @@ impl PermissionEngine {
         AllowRules {
             allow: &self.compiled.allow,
             working_dirs: &self.working_dirs,
+            home: &self.session_dirs.home,
             servers: self.servers.as_deref(),
             edits: self.mode == Mode::AcceptEdits,
         }

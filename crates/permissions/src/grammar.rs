@@ -32,6 +32,8 @@ pub(crate) enum RuleTarget {
         literal: String,
     },
     Command(CommandPattern),
+    /// Commands that only read (DEC-191).
+    ReadOnly,
     Path {
         kind: PathKind,
         pattern: String,
@@ -100,6 +102,9 @@ impl CommandPattern {
     }
 }
 
+/// The specifier of commands that only read.
+const READ_ONLY: &str = "@read-only";
+
 /// Why a rule has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
@@ -125,6 +130,10 @@ pub enum RuleError {
     NotDomain,
     #[error("{0:?} is not a valid pattern")]
     BadPattern(String),
+    #[error("{0} is not a set of commands; there is @read-only")]
+    UnknownSet(String),
+    #[error("@read-only can only be allowed")]
+    ReadOnlyNotAllowed,
 }
 
 /// Returns the built-in tool that was probably meant.
@@ -245,6 +254,11 @@ fn specified(name: &str, spec: &str, list: Behavior, known: &dyn Fn(&str) -> boo
         };
     }
     match name {
+        "Bash" if spec == READ_ONLY => match list {
+            Behavior::Allow => Ok(RuleTarget::ReadOnly),
+            Behavior::Deny | Behavior::Ask => Err(RuleError::ReadOnlyNotAllowed),
+        },
+        "Bash" if spec.starts_with('@') => Err(RuleError::UnknownSet(spec.to_owned())),
         "Bash" => {
             let pattern = CommandPattern::parse(spec);
             Ok(if pattern.is_everything() { RuleTarget::Tool(name.to_owned()) } else { RuleTarget::Command(pattern) })

@@ -26,6 +26,7 @@ mod domain;
 mod engine;
 mod explain;
 mod floor;
+mod git_config;
 mod grammar;
 mod guarded;
 mod lint;

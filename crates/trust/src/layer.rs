@@ -116,7 +116,7 @@ impl fmt::Debug for SettingsLayer {
 }
 
 /// The settings of a brand-new database, below every file.
-pub const SEED: &str = r#"{"permissions":{"defaultMode":"default","allow":["Read(./**)","Glob","Grep","TodoWrite","TaskOutput","TaskStop","AskUserQuestion","Agent","EnterPlanMode","ListMcpResources","ReadMcpResource","ToolSearch","Brief"]},"sdlc":{"planning":{"mcp":"ask"}}}"#;
+pub const SEED: &str = r#"{"permissions":{"defaultMode":"default","allow":["Read(./**)","Glob","Grep","TodoWrite","TaskOutput","TaskStop","AskUserQuestion","Agent","EnterPlanMode","ListMcpResources","ReadMcpResource","ToolSearch","Brief","Bash(@read-only)"]},"sdlc":{"planning":{"mcp":"ask"}}}"#;
 
 pub(crate) fn seed() -> SettingsLayer {
     let value = serde_json::from_str(SEED).expect("the constant is JSON");

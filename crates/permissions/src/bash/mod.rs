@@ -21,6 +21,7 @@ mod inline;
 mod lex;
 mod nesting;
 pub(crate) mod pipes;
+pub(crate) mod read_only;
 pub(crate) mod redirect;
 mod runs;
 mod syntax;

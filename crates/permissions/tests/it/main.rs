@@ -4,6 +4,7 @@ mod attacks;
 mod cases;
 mod laws;
 mod names;
+mod read_only;
 mod shelltext;
 mod steps;
 mod worktrees;

@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// The allow list of a new database (DEC-013).
-pub(crate) const SEED: [&str; 13] = [
+pub(crate) const SEED: [&str; 14] = [
     "Read(./**)",
     "Glob",
     "Grep",
@@ -23,6 +23,7 @@ pub(crate) const SEED: [&str; 13] = [
     "ReadMcpResource",
     "ToolSearch",
     "Brief",
+    "Bash(@read-only)",
 ];
 
 pub(crate) struct World {
