@@ -1169,8 +1169,7 @@ deny|16'
 
 # ---- reading without being asked (DEC-191) ---------------------------------------------
 
-# runs SCRIPT / waits SCRIPT : a model's call of it without a person
-decided() { sql "SELECT decision FROM tool_permission_log ORDER BY id DESC LIMIT 1"; }
+denied() { sql "SELECT count(*) FROM tool_permission_log WHERE decision='deny'"; }
 
 check_DEC_191() {
   . "$here/model.sh"
@@ -1180,21 +1179,23 @@ check_DEC_191() {
   echo 'fn main() {}' >src/a.rs
   ln -s ../beside/s.txt leads-out
   local scripts=(
-    'ls -la src' 'grep -rn main src | head -5' 'git status --short && git log --oneline -3' "sed -n '1,5p' src/a.rs" 'cd src && cat a.rs'
+    'ls -la src' 'grep -rn main src | head -5' 'git status --short && git log --oneline -3' "sed -n '1,5p' src/a.rs" 'cd src && cat a.rs && cd ..'
     'cat leads-out' 'cat ../beside/s.txt' 'ls > out' 'git -c core.pager=./x log' 'find . -exec cat {} +' 'cat $(ls)' 'env ls' 'rg --pre ./x main'
     'sort -o out src/a.rs' 'ls && touch out'
   )
   model "$(printf '%s\n' "${scripts[@]}" | jq -Rcn '[inputs | {calls:[{name:"Bash",input:{command:.}}]}] + [{say:"done"}]')"
   anthropic
   says 0 -p look --max-turns 40
-  is "$(sql "SELECT group_concat(substr(decision,1,1),'') FROM (SELECT decision FROM tool_permission_log ORDER BY id)")" aaaaaxxxxxxxxxx
+  # A covered call leaves no row there; the ten others do.
+  is "$(denied)" 10
+  is "$(sql "SELECT count(*) FROM transcript_entries WHERE entry_type='tool_result' AND json_extract(payload_json,'\$.is_error') = 0")" 5
   no_file out
   # A repository that names a program is asked about, and the program did not run.
   git config core.fsmonitor "touch $WORLD/ran; false"
   model '[{"calls":[{"name":"Bash","input":{"command":"git status"}}]},{"say":"done"}]'
   anthropic
   says 0 -p look
-  [ "$(decided)" != allow ] || fail 'git status was covered with a monitor'
+  is "$(denied)" 11
   no_file "$WORLD/ran"
   # It is visible data: a row without it, and one of an operator, asks.
   has "$(sql "SELECT json_extract(json,'\$.permissions.allow') FROM settings_snapshot WHERE scope='effective'")" 'Bash(@read-only)'
@@ -1202,13 +1203,13 @@ check_DEC_191() {
   model '[{"calls":[{"name":"Bash","input":{"command":"ls"}}]},{"say":"done"}]'
   anthropic
   says 0 -p look
-  [ "$(decided)" != allow ] || fail 'ls was allowed without a rule'
+  is "$(denied)" 12
   # Planning closes the shell before any rule.
   rm -r "$(dirname "$AGENT_SDLC_DB")"
   model '[{"calls":[{"name":"EnterPlanMode","input":{}}]},{"calls":[{"name":"Bash","input":{"command":"ls"}}]},{"say":"done"}]'
   anthropic
   says 0 -p look
-  [ "$(decided)" != allow ] || fail 'ls ran while planning'
+  is "$(denied)" 1
   # A misspelt set is a guard that is named.
   code 2 ona -p look --allowedTools 'Bash(@readonly)' </dev/null
   has "$err" '@readonly is not a set of commands; there is @read-only'
