@@ -364,12 +364,12 @@ fn a_command_of_a_file_is_typed_as_the_prompt() {
         ".claude/commands/done.md",
         "---\ndescription: Finish\nargument-hint: [id]\n---\nFinish $ARGUMENTS now.\n",
     );
-    ona.file(".ona/commands/git/tidy.md", "Tidy $0 in $1; !`echo five`.");
+    ona.file(".ona/commands/git/tidy.md", "Tidy $0 in $1; !`printf five`.");
     ona.home_file(".claude/commands/mine.md", "Mine.");
     skill(&ona, ".claude/skills/theirs", "---\nuser-invocable: false\n---\nTheirs.");
     skill(&ona, ".claude/skills/typed", "---\ndisable-model-invocation: true\n---\nTyped.");
     let server = ona.model(Wire::Messages, []);
-    let allow = ["--allowedTools", "Bash(echo *)"];
+    let allow = ["--allowedTools", "Bash(printf *)"];
     for (prompt, expected) in [
         ("/done gt-1", "Finish gt-1 now."),
         ("/git:tidy 'a b' c", "Tidy a b in c; five."),
@@ -399,7 +399,7 @@ fn a_command_of_a_file_is_typed_as_the_prompt() {
     }
     // Nor is a text one of whose commands may not run.
     let ran = ona.run(["-p", "/git:tidy a b"]).expect_code(1);
-    assert!(ran.stderr.contains("its command `echo five` may not run"), "{ran:?}");
+    assert!(ran.stderr.contains("its command `printf five` may not run"), "{ran:?}");
     assert_eq!(server.request_count(), before);
     // Switched off, everything is words.
     ona.run(["-p", "/done gt-1", "--disable-slash-commands"]).expect_code(0);

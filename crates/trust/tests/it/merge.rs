@@ -14,7 +14,7 @@ fn without_files_the_seed_is_the_result() {
     let merged = World::new().merged();
     let seed = "{\"permissions\":{\"defaultMode\":\"default\",\"allow\":[\"Read(./**)\",\"Glob\",\"Grep\",\
         \"TodoWrite\",\"TaskOutput\",\"TaskStop\",\"AskUserQuestion\",\"Agent\",\"EnterPlanMode\",\
-        \"ListMcpResources\",\"ReadMcpResource\",\"ToolSearch\",\"Brief\"]},\"sdlc\":{\"planning\":{\"mcp\":\"ask\"}}}";
+        \"ListMcpResources\",\"ReadMcpResource\",\"ToolSearch\",\"Brief\",\"Bash(@read-only)\"]},\"sdlc\":{\"planning\":{\"mcp\":\"ask\"}}}";
     assert_eq!(merged.effective.to_string(), seed);
     assert_eq!(ona_trust::SEED, seed);
     assert_eq!(merged.from_files, [""; 0]);

@@ -8,9 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 #[test]
 fn a_rewrite_of_somebodys_file_keeps_unknown_keys_and_its_mode() {
     let mut ona = ona();
-    let update = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "echo *"}], "behavior": "allow", "destination": "localSettings"});
+    let update = json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "touch *"}], "behavior": "allow", "destination": "localSettings"});
     let grant = says("PermissionRequest", json!({"decision": {"behavior": "allow", "updatedPermissions": [update]}}));
-    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "echo x"})), say("done")]);
+    let _server = ona.model(Wire::Messages, [call("Bash", json!({"command": "touch x"})), say("done")]);
     install(&ona, json!({"PermissionRequest": [group("Bash", &[&grant])]}));
     let path = ona
         .file(".ona/settings.local.json", r#"{"zeta": 1, "_tool": {"b": 2, "a": 1}, "permissions": {"custom": true}}"#);
@@ -19,7 +19,7 @@ fn a_rewrite_of_somebodys_file_keeps_unknown_keys_and_its_mode() {
     let written: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(
         written,
-        json!({"zeta": 1, "_tool": {"b": 2, "a": 1}, "permissions": {"custom": true, "allow": ["Bash(echo *)"]}})
+        json!({"zeta": 1, "_tool": {"b": 2, "a": 1}, "permissions": {"custom": true, "allow": ["Bash(touch *)"]}})
     );
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
