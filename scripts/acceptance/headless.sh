@@ -99,7 +99,7 @@ check_modes_and_models() {
   request b '{"subtype":"set_permission_mode","mode":"acceptEdits"}'
   answer b
   is "$(of .response.subtype)" success
-  request c '{"subtype":"set_model","model":"no-such-model"}'
+  request c '{"subtype":"set_model","model":"claude_opus_5"}'
   answer c
   is "$(of .response.subtype)" error
   request d '{"subtype":"set_model","model":"claude_opus_4"}'

@@ -1078,43 +1078,43 @@ ask'
 
 check_004_15_06() {
   mkdir .ona "$HOME/.ona"
-  echo '{"permissions":{"allow":["Bash(echo project)"],"deny":["Bash(echo denied)"],"ask":["Bash(echo asked)"]}}' >.ona/settings.json
-  echo '{"permissions":{"allow":["Bash(echo local)"]}}' >.ona/settings.local.json
-  echo '{"permissions":{"allow":["Bash(echo user)"]}}' >"$HOME/.ona/settings.json"
+  echo '{"permissions":{"allow":["Bash(printf project)"],"deny":["Bash(printf denied)"],"ask":["Bash(printf asked)"]}}' >.ona/settings.json
+  echo '{"permissions":{"allow":["Bash(printf local)"]}}' >.ona/settings.local.json
+  echo '{"permissions":{"allow":["Bash(printf user)"]}}' >"$HOME/.ona/settings.json"
   # import MANAGED_ONLY : the files again, with that switch in the managed one
   import() {
-    echo "{\"permissions\":{\"allow\":[\"Bash(echo managed)\",\"Bash(echo denied)\",\"Bash(echo asked)\"],\"allowManagedPermissionRulesOnly\":$1}}" >"$ONA_MANAGED_SETTINGS"
+    echo "{\"permissions\":{\"allow\":[\"Bash(printf managed)\",\"Bash(printf denied)\",\"Bash(printf asked)\"],\"allowManagedPermissionRulesOnly\":$1}}" >"$ONA_MANAGED_SETTINGS"
     sql 'DELETE FROM settings_snapshot' 2>/dev/null || true
     code 0 ona settings import
   }
   import true
-  runs 'allow rule Bash(echo managed)' 'echo managed'
-  runs ask 'echo project'
-  runs ask 'echo local'
-  runs ask 'echo user'
+  runs 'allow rule Bash(printf managed)' 'printf managed'
+  runs ask 'printf project'
+  runs ask 'printf local'
+  runs ask 'printf user'
   has "$(sql 'SELECT json FROM settings_snapshot')" '"allowManagedPermissionRulesOnly":true'
   # P-04: rules that only restrict stay.
-  runs 'deny rule Bash(echo denied)' 'echo denied'
-  runs ask 'echo asked'
+  runs 'deny rule Bash(printf denied)' 'printf denied'
+  runs ask 'printf asked'
   # Nor does a rule of the command line count.
-  tool Bash '{"command":"echo flag"}' --allowedTools 'Bash(echo flag)'
+  tool Bash '{"command":"printf flag"}' --allowedTools 'Bash(printf flag)'
   is "--allowedTools: $(last)" '--allowedTools: asked, allow eval_operator'
   # Nor one that a hook adds.
-  answers_once "$(update addRules 'Bash(echo added)' allow)"
+  answers_once "$(update addRules 'Bash(printf added)' allow)"
   settings "$(sql 'SELECT json FROM settings_snapshot' | jq -c --argjson h "$REQUEST" '. + {hooks:[$h]}')"
-  session "$(shell true)" "$(shell 'echo added')"
+  session "$(shell true)" "$(shell 'printf added')"
   is "$rulings" 'asked, allow hook
 ask'
   # Without the switch all count; in a folder's own file it has no effect.
   import false
-  runs 'allow rule Bash(echo managed)' 'echo managed'
-  runs 'allow rule Bash(echo project)' 'echo project'
-  runs 'allow rule Bash(echo local)' 'echo local'
-  runs 'allow rule Bash(echo user)' 'echo user'
-  echo '{"permissions":{"allow":["Bash(echo project)"],"allowManagedPermissionRulesOnly":true}}' >.ona/settings.json
+  runs 'allow rule Bash(printf managed)' 'printf managed'
+  runs 'allow rule Bash(printf project)' 'printf project'
+  runs 'allow rule Bash(printf local)' 'printf local'
+  runs 'allow rule Bash(printf user)' 'printf user'
+  echo '{"permissions":{"allow":["Bash(printf project)"],"allowManagedPermissionRulesOnly":true}}' >.ona/settings.json
   import false
   has "$err" 'counts in managed settings only'
-  runs 'allow rule Bash(echo user)' 'echo user'
+  runs 'allow rule Bash(printf user)' 'printf user'
 }
 
 check_004_15_07() {

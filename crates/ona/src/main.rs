@@ -3,6 +3,7 @@
 mod args;
 mod audit;
 mod auth;
+mod config;
 mod db;
 mod diagnostics;
 mod doctor;
@@ -19,6 +20,7 @@ mod output;
 mod plan;
 mod plugin;
 mod print;
+mod project;
 mod sessions;
 mod settings;
 mod startup;
@@ -98,6 +100,11 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
                 let tour = if sdlc { Tour::Phases } else { Tour::Calls };
                 ona_demo::run(&launch, tour, |text| output::line(text)).map(|()| 0)
             }
+            Command::Status { json } => project::status(&launch, json),
+            Command::Config(command) => config::run(&launch, &command),
+            Command::Init => project::init(&launch),
+            Command::Phase { to } => project::phase(&mut launch, to.as_deref()),
+            Command::Conversations(command) => project::conversations(&launch, &command),
             Command::Auth(command) => auth::run(&launch, &command),
             Command::Doctor { json } => doctor::run(&launch, json),
             Command::Db(command) => db::run(&launch, &command),

@@ -4,10 +4,10 @@ mod rewind;
 
 use crate::args::{ExportFormat, Sessions};
 use crate::output;
-use ona_runtime::{Failure, Launch, prices};
+use ona_runtime::{Failure, Launch, prices, session_id};
 use ona_settings::Settings;
 
-use ona_api::{ConversationId, SessionId};
+use ona_api::ConversationId;
 use ona_store::{SessionLine, StoredEntry};
 use ona_transcript::{ExportHead, Prices, RawRow, UsageReport};
 use serde_json::{Value, json};
@@ -23,12 +23,15 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
             list(&lines, *json);
             return Ok(0);
         }
-        Sessions::Show { session, json } => (session, ExportFormat::Markdown, *json),
+        Sessions::Show { session, json, .. } => (session, ExportFormat::Markdown, *json),
         // Opens the database with the settings of the project, which say what may be changed.
         Sessions::Rewind(command) => return rewind::run(launch, command),
-        Sessions::Export { session, format } => (session, *format, false),
+        Sessions::Export { session, format, .. } => (session, *format, false),
     };
-    let id = SessionId::from(session.as_str());
+    let id = match session {
+        Some(text) => session_id::find(launch, reader, text)?,
+        None => session_id::last(launch, reader)?,
+    };
     let owner = reader.conversation_of(&id).map_err(failed)?;
     let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");
     let owner = owner.ok_or_else(unknown)?;

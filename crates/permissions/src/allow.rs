@@ -189,11 +189,16 @@ impl<'a> AllowRules<'a> {
     }
 
     fn command(&self, shell: &ShellPart, at: usize, command: &ShellCommand) -> Result<&'a str, UncoveredPart> {
-        if let Some(rule) = self.find(|target| *target == RuleTarget::ReadOnly)
-            && self.only_reads(shell, at, command)
-        {
-            return Ok(rule);
+        let by_pattern = self.patterns(shell, at, command);
+        let read_only = || self.find(|target| *target == RuleTarget::ReadOnly);
+        match read_only().filter(|_| by_pattern.is_err() && self.only_reads(shell, at, command)) {
+            Some(rule) => Ok(rule),
+            None => by_pattern,
         }
+    }
+
+    /// Rules that spell commands out come first: they say more.
+    fn patterns(&self, shell: &ShellPart, at: usize, command: &ShellCommand) -> Result<&'a str, UncoveredPart> {
         let exactly = || format!("Bash({})", crate::wildcard::Wildcard::literally(&command.source));
         let gap = |why: String| UncoveredPart::new(&command.source, why).rule(exactly());
         let texts = command.allowable();

@@ -98,7 +98,7 @@ pub(crate) fn names_no_program(dir: &Path, home: &Path) -> bool {
     files.into_iter().all(|file| file_is_harmless(&file))
 }
 
-/// Returns the folder `.git` of the nearest repository, `Some(None)` if there is none, and `None` for a form
+/// Returns the folder `.git` of the nearest repository, `Some(None)` outside of one, and `None` for a form
 /// of repository that is not judged: bare, linked, with submodules, or with a hook that runs when the
 /// index is refreshed.
 #[expect(clippy::option_option, reason = "not judged, no repository, and this repository")]

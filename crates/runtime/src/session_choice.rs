@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::launch::Launch;
+use crate::session_id;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::{NewestSession, Store};
@@ -19,7 +20,7 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     let reader = store.reader().map_err(failed)?;
     let options = &launch.options;
     let resumed = match (&options.resume, options.continue_newest) {
-        (Some(id), _) => Some(SessionId::from(id.as_str())),
+        (Some(id), _) => Some(session_id::find(launch, reader, id)?),
         (None, true) => {
             let held = |id: &SessionId| ona_store::is_session_held(&launch.database.path, id);
             let newest = reader.newest_session(&launch.project.to_string_lossy(), held).map_err(failed)?;

@@ -132,6 +132,26 @@ impl Settings {
         }
     }
 
+    /// Returns what is wrong with values of the wrong type or form.
+    pub fn problems(&self) -> Vec<String> {
+        let flags = [&self.strict_guards, &self.pass_credentials, &self.transcript_path, &self.hooks.fail_closed];
+        let flags = flags.into_iter().filter_map(|checked| checked.problem.as_ref());
+        let refused = [
+            self.massgen_config.as_ref().err(),
+            self.model_info.as_ref().err(),
+            self.model_timeouts.as_ref().err(),
+            self.compaction.window.as_ref().err(),
+            self.sdlc.build_outputs.as_ref().err(),
+            self.sdlc.test_timeout.as_ref().err(),
+            self.idle_prompt.problem.as_ref(),
+            self.worktree_from_origin.problem.as_ref(),
+        ];
+        let mut problems: Vec<String> = flags.chain(refused.into_iter().flatten()).map(ToString::to_string).collect();
+        problems.extend(self.permissions.as_ref().err().map(ToString::to_string));
+        problems.extend(self.sdlc.public_api.as_ref().err().map(ToString::to_string));
+        problems
+    }
+
     /// The same settings in Gastown mode.
     #[must_use]
     pub fn in_gastown_mode(mut self) -> Self {

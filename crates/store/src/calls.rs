@@ -133,6 +133,15 @@ impl Reader {
         Ok(Some(found))
     }
 
+    /// Returns the newest call of a project's sessions.
+    pub fn last_call(&self, project_dir: &str) -> Result<Option<CallId>, StoreError> {
+        let sql = "SELECT t.tool_use_id FROM transcript_entries t JOIN sessions s ON s.session_id = t.session_id \
+            JOIN conversations c ON c.id = s.conversation_id \
+            WHERE t.entry_type = 'tool_use' AND t.tool_use_id IS NOT NULL AND c.project_dir = ?1 \
+            ORDER BY t.id DESC LIMIT 1";
+        self.first(sql, [project_dir], |row| Ok(CallId(row.get(0)?)))
+    }
+
     /// Returns the calls of a session, to be read in parts.
     pub fn calls(&self, session: &SessionId) -> Result<RecordedCalls<'_>, StoreError> {
         let sql = "SELECT entry_type, tool_use_id, sequence FROM transcript_entries WHERE session_id = ?1 \

@@ -31,6 +31,12 @@ const OPERATOR_ONLY: [&str; 9] = [
 const NOT_SHARED: [&str; 4] =
     ["passCredentials", keys::CHECKPOINTS, keys::FILE_CHECKPOINTING_ENABLED, keys::WIRE_MODELS];
 
+/// Whether a top-level key counts in files of this scope.
+pub fn counts_in(key: &str, scope: SettingsScope) -> bool {
+    !scope.is_confined()
+        || !(OPERATOR_ONLY.contains(&key) || (scope != SettingsScope::Local && NOT_SHARED.contains(&key)))
+}
+
 pub(crate) fn limit(source: &mut SettingsSource<'_>, value: &mut Map<String, Value>) {
     let not_shared = NOT_SHARED.into_iter().filter(|_| source.scope != SettingsScope::Local);
     let refused: Vec<_> = OPERATOR_ONLY.into_iter().chain(not_shared).collect();

@@ -35,6 +35,7 @@ mod switches;
 mod trust;
 mod untrusted;
 
+pub use confine::counts_in;
 pub use database_path::{BadDatabasePath, DatabasePath, DatabaseSource, database_path, project_root};
 pub use discover::{DiscoveredSettings, SettingsError, discover};
 pub use discovery::{BadFiles, Compatible, DiscoveryOptions, FlagSettings, SettingSources, UnknownSource};

@@ -16,6 +16,26 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Show where this project stands: session, phase, model, settings, trust, guards
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show or set one setting, and say where its value comes from
+    #[command(subcommand)]
+    Config(Config),
+    /// Write starter instructions and settings; existing files stay unchanged
+    Init,
+    /// Show the phase of the newest conversation here, or move it to another
+    Phase {
+        /// idle, planning, implement, test, verify or done
+        #[arg(value_name = "PHASE")]
+        to: Option<String>,
+    },
+    /// List conversations, or begin one
+    #[command(subcommand)]
+    Conversations(Conversations),
     /// Log in, log out, or show what signs requests to Anthropic
     #[command(subcommand)]
     Auth(Auth),
@@ -52,6 +72,56 @@ pub(crate) enum Command {
     /// Generate, lint, run or report the tests of a plan
     #[command(subcommand)]
     Test(crate::test::Command),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Print a setting, such as permissions.defaultMode; exit code 1 if it has no value
+    Get {
+        key: String,
+        /// Print JSON, with every file that has a part in it
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set it in a settings file; the other keys stay unchanged
+    Set {
+        key: String,
+        /// JSON, or a text
+        value: String,
+        #[arg(long, value_enum, default_value_t = ConfigScope::User)]
+        scope: ConfigScope,
+    },
+    /// Remove it from a settings file
+    Unset {
+        key: String,
+        #[arg(long, value_enum, default_value_t = ConfigScope::User)]
+        scope: ConfigScope,
+    },
+    /// List the settings that have a value
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ConfigScope {
+    User,
+    Project,
+    Local,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Conversations {
+    /// List conversations, the one used last first
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Begin a conversation and print its id
+    New,
 }
 
 #[derive(Debug, Subcommand)]
@@ -254,7 +324,12 @@ pub(crate) enum Sessions {
     },
     /// Print a session for people, with its tokens and cost
     Show {
-        session: String,
+        /// Its id or the beginning of it
+        #[arg(required_unless_present = "last")]
+        session: Option<String>,
+        /// The session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
         /// Print only its facts, tokens and cost, by model and by turn, as JSON
         #[arg(long)]
         json: bool,
@@ -266,7 +341,12 @@ pub(crate) enum Sessions {
     Rewind(Rewind),
     /// Print a session for other programs; ona never reads it back
     Export {
-        session: String,
+        /// Its id or the beginning of it
+        #[arg(required_unless_present = "last")]
+        session: Option<String>,
+        /// The session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
         format: ExportFormat,
     },

@@ -7,8 +7,8 @@ mod honoured;
 mod options;
 
 pub(crate) use commands::{
-    Audit, AuditFormat, Auth, Command, Db, ExportFormat, Gastown, LoginOptions, Memory, Plan, Plugin, Rewind, Sessions,
-    Settings,
+    Audit, AuditFormat, Auth, Command, Config, ConfigScope, Conversations, Db, ExportFormat, Gastown, LoginOptions,
+    Memory, Plan, Plugin, Rewind, Sessions, Settings,
 };
 pub(crate) use help::show as show_help;
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};

@@ -54,8 +54,8 @@ pub(crate) enum Command {
     /// Show which hooks and rules decided a recorded call
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// Id of the call (tool_use_id)
-        call: String,
+        /// Id of the call (tool_use_id) [default: the last call of this project]
+        call: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

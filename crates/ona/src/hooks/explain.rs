@@ -1,4 +1,4 @@
-//! `ona hooks explain CALL_ID`: every hook, gate and rule consulted about one recorded
+//! `ona hooks explain [CALL_ID]`: every hook, gate and rule consulted about one recorded
 //! call, what each was given and what it said. Read off the rows; nothing runs.
 
 use crate::output;
@@ -6,11 +6,17 @@ use ona_api::CallId;
 use ona_hook_tools::{explanation_json, explanation_text};
 use ona_runtime::{Failure, Launch};
 
-pub(super) fn run(launch: &Launch, call: &str, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, call: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let store = launch.look_plain()?;
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let id = CallId::from(call);
+    let id = match call {
+        Some(call) => CallId::from(call),
+        None => {
+            let newest = reader.last_call(&launch.project.to_string_lossy()).map_err(failed)?;
+            newest.ok_or_else(|| Failure::usage("this project has no recorded call").hint("ona sessions list"))?
+        }
+    };
     let sessions = reader.sessions_of_call(&id).map_err(failed)?;
     let unknown =
         || Failure::refused(format_args!("call {id} does not exist in this database")).hint("ona sessions list");

@@ -21,7 +21,7 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
             output::line(ona_modules::DECLARATIONS.trim_end());
             Ok(0)
         }
-        Command::Explain { call, json } => explain::run(launch, &call, json),
+        Command::Explain { call, json } => explain::run(launch, call.as_deref(), json),
         Command::Test { fixtures, config, format, json } => {
             let format = if json { Report::Json } else { format };
             test::run(launch, &fixtures, config.as_deref(), format)

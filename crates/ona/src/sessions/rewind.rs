@@ -11,7 +11,7 @@ use ona_orchestration::{
     FileAction, RewindPlan, RewindPrompt, RewindReport, RewindScope, RewindTarget, Rewinder, session_above,
 };
 use ona_permissions::printable;
-use ona_runtime::{Failure, Launch, Purpose, Runtime};
+use ona_runtime::{Failure, Launch, Purpose, Runtime, session_id};
 use ona_store::Store;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -76,13 +76,9 @@ fn named_session(launch: &Launch, store: &Store, command: &Rewind) -> Result<Ses
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
     let id = match &command.session {
-        Some(id) => SessionId::from(id.as_str()),
-        None => {
-            // A session without a prompt has nothing to go back to.
-            let newest = reader.newest_session(&launch.project.to_string_lossy(), |_| true).map_err(failed)?;
-            let none = || Failure::usage("this project has no session").hint("ona sessions list");
-            newest.ok_or_else(none)?.id
-        }
+        Some(text) => session_id::find(launch, reader, text)?,
+        // A session without a prompt has nothing to go back to.
+        None => session_id::last(launch, reader)?,
     };
     let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");
     let conversation = reader.conversation_of(&id).map_err(failed)?.ok_or_else(unknown)?;
