@@ -76,12 +76,7 @@ fn origin(value: &Value, sources: &[SettingSource]) -> String {
 }
 
 fn described(key: &str, value: &Value, sources: &[SettingSource]) -> Value {
-    let sources: Vec<_> = sources
-        .iter()
-        .map(|one| {
-            let file = one.file.as_ref().map(|file| file.to_string_lossy());
-            json!({"scope": one.scope, "file": file, "value": one.value})
-        })
-        .collect();
+    let source = |one: &SettingSource| json!({"scope": one.scope, "file": one.file, "value": one.value});
+    let sources: Vec<_> = sources.iter().map(source).collect();
     json!({"key": key, "value": value, "sources": sources})
 }

@@ -5,7 +5,6 @@ mod audit;
 mod auth;
 mod config;
 mod db;
-mod diagnostics;
 mod doctor;
 mod eval;
 mod fire_hook;

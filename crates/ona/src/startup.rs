@@ -2,7 +2,7 @@
 //! workspace does.
 
 use crate::args::Options;
-use crate::diagnostics;
+use crate::output;
 use ona_api::Env;
 use ona_api::environment::{self, Variable};
 use ona_api::redact::SECRET_VARIABLES;
@@ -24,7 +24,7 @@ pub(crate) fn launch(options: Options, notices: Notices) -> Result<Launch, Failu
     let diagnostics = options.diagnostics.clone();
     let launch = Launch::new(env, cwd, options.into(), notices)?;
     // Later than `Launch`, which tells the redactor which values of the environment are secret.
-    diagnostics::start(&diagnostics, &launch.env)?;
+    ona_diagnostics::start(&diagnostics, &launch.env, output::redactor(), output::diagnostic)?;
     Ok(launch)
 }
 

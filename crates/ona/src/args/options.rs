@@ -1,6 +1,5 @@
 //! The flags. Those without a heading are the ones people use every day: `-h` shows them alone.
 
-use crate::diagnostics;
 use crate::flags::Reference;
 use clap::Args;
 
@@ -276,7 +275,7 @@ pub struct Options {
     pub approve: bool,
 
     #[command(flatten)]
-    pub diagnostics: diagnostics::Flags,
+    pub diagnostics: ona_diagnostics::Flags,
 
     #[command(flatten)]
     pub reference: Reference,

@@ -6,7 +6,6 @@
 //! where its text is still the plain one, and each line as a whole, with every secret
 //! that was learned until then. stdout is never used.
 
-use crate::output;
 use ona_api::environment::ONA_LOG;
 use ona_api::{Env, Redactor, clock};
 use ona_runtime::Failure;
@@ -28,6 +27,7 @@ const DEFAULT_FILTER: &str = "ona=debug";
 
 const HEADING: &str = "Diagnostics";
 
+/// The options that ask for lines.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
     /// Write what ona does to stderr; FILTER as in ONA_LOG, such as ona_store=trace
@@ -50,7 +50,8 @@ pub struct Flags {
 
 /// Starts writing lines, if the command line or the environment asks for them. To be called
 /// once. Without it, a span or an event costs one comparison.
-pub(crate) fn start(flags: &Flags, env: &Env) -> Result<(), Failure> {
+/// `redactor` knows every secret, and `stderr` writes there.
+pub fn start(flags: &Flags, env: &Env, redactor: Redactor, stderr: fn(&str)) -> Result<(), Failure> {
     let (name, filter) = match (&flags.debug, env.non_empty(ONA_LOG), &flags.debug_file) {
         (Some(filter), _, _) => ("--debug", filter.as_str()),
         (None, Some(filter), _) => (ONA_LOG.name(), filter),
@@ -65,9 +66,8 @@ pub(crate) fn start(flags: &Flags, env: &Env) -> Result<(), Failure> {
         Some(path) => Target::File(Arc::new(open(path).map_err(|error| {
             Failure::usage(format_args!("the debug file {} cannot be written: {error}", path.display()))
         })?)),
-        None => Target::Stderr,
+        None => Target::Stderr(stderr),
     };
-    let redactor = output::redactor();
     let subscriber = tracing_subscriber::fmt()
         .with_ansi(false)
         .with_timer(Clock)
@@ -99,7 +99,7 @@ impl FormatTime for Clock {
 
 #[derive(Clone)]
 enum Target {
-    Stderr,
+    Stderr(fn(&str)),
     File(Arc<File>),
 }
 
@@ -139,7 +139,7 @@ impl Drop for Line<'_> {
         let text = String::from_utf8_lossy(&self.text);
         let clean = self.to.redactor.apply(&text);
         match &self.to.target {
-            Target::Stderr => output::diagnostic(&clean),
+            Target::Stderr(write) => write(&clean),
             // One call, so that lines of several processes do not mix. There is nobody to
             // tell if it fails: the run goes on.
             Target::File(file) => drop((&**file).write_all(clean.as_bytes())),
