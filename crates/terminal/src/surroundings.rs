@@ -76,7 +76,7 @@ fn list_folder(cwd: &Path, home: &Path, folder: &Path) -> Vec<PathEntry> {
     entries.flatten().take(LISTED).filter_map(entry).collect()
 }
 
-/// Returns the pasted images that are no files that can be read.
+/// Returns the pasted images that cannot be read as files.
 fn missing_images(cwd: &Path, images: &[Image]) -> Vec<Image> {
     let missing = |image: &&Image| match &image.source {
         ImageSource::File(path) => ona_files::open_regular(&cwd.join(path)).is_err(),
