@@ -108,9 +108,8 @@ impl Catalog {
         let owner = match origin {
             DefinitionOrigin::Project => DefinitionOwner::Project,
             DefinitionOrigin::Settings if in_its_settings() => DefinitionOwner::Project,
-            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Plugin | DefinitionOrigin::Host => {
-                DefinitionOwner::Operator
-            }
+            DefinitionOrigin::Plugin => DefinitionOwner::Plugin,
+            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Host => DefinitionOwner::Operator,
         };
         let read = match ServerDefinition::read(name, value, origin, owner, env) {
             Ok(read) => read,
@@ -165,6 +164,19 @@ mod tests {
         let catalog = Catalog::read(&sources, &Environments::default());
         assert_eq!(commands(&catalog), ["a=flag@--mcp-config", "b=settings@settings", "c=folder@.mcp.json"]);
         assert_eq!(catalog.left_out, []);
+    }
+
+    #[test]
+    fn only_what_the_operator_has_written_can_name_the_programs_own_credentials() {
+        let server = json!({"s": {"command": "${ANTHROPIC_API_KEY:-none} ${OTHER}"}});
+        let env = Environments::one(&ona_api::Env::default().with("ANTHROPIC_API_KEY", "k").with("OTHER", "o"));
+        let read = |sources: McpSources| commands(&Catalog::read(&sources, &env));
+        let settings = McpSources { settings: server.clone(), ..McpSources::default() };
+        assert_eq!(read(settings), ["s=k o@settings"]);
+        let project = McpSources { project: server.clone(), ..McpSources::default() };
+        assert_eq!(read(project), ["s=none o@.mcp.json"]);
+        let plugins = McpSources { plugins: server, ..McpSources::default() };
+        assert_eq!(read(plugins), ["s=none o@plugin"]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ impl Environments {
 
     pub(crate) fn of(&self, owner: DefinitionOwner) -> &Env {
         match owner {
-            DefinitionOwner::Operator => &self.operators,
+            DefinitionOwner::Operator | DefinitionOwner::Plugin => &self.operators,
             DefinitionOwner::Project => &self.projects,
         }
     }

@@ -31,6 +31,8 @@ pub struct ServerDefinition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefinitionOwner {
     Operator,
+    /// The operator has installed it, another person has written it.
+    Plugin,
     Project,
 }
 
@@ -152,7 +154,10 @@ impl ServerDefinition {
         let mut missing = Vec::new();
         let endpoint = match owner {
             DefinitionOwner::Operator => endpoint(fields, &env.operators, &mut missing)?,
-            // A project's definition cannot use the program's own credentials.
+            // What others have written cannot use the program's own credentials.
+            DefinitionOwner::Plugin => {
+                endpoint(fields, &env.operators.clone().without_own_credentials(), &mut missing)?
+            }
             DefinitionOwner::Project => {
                 endpoint(fields, &env.projects.clone().without_own_credentials(), &mut missing)?
             }
