@@ -5,17 +5,18 @@ use ona_runtime::Failure;
 use ona_runtime::mcp::ServerScope;
 use serde_json::{Map, Value, json};
 
+const ADD_EXAMPLES: &str = "\
+Examples:
+  ona mcp add files npx -- -y @modelcontextprotocol/server-filesystem .
+  ona mcp add issues -e TOKEN='${MY_TOKEN}' -- npx -y some-server
+  ona mcp add --transport http docs https://docs.example/mcp --header 'X-Key: ${KEY}'
+
+What begins with a dash and belongs to the program follows --.";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Add a server: a program, or an address
-    ///
-    /// Examples:
-    ///   ona mcp add files npx -- -y @modelcontextprotocol/server-filesystem .
-    ///   ona mcp add issues -e TOKEN='${MY_TOKEN}' -- npx -y some-server
-    ///   ona mcp add --transport http docs https://docs.example/mcp --header 'X-Key: ${KEY}'
-    ///
-    /// What begins with a dash and belongs to the program follows --.
-    #[command(verbatim_doc_comment)]
+    #[command(after_help = ADD_EXAMPLES)]
     Add(AddOptions),
     /// Add a server with its definition in JSON ("-" reads stdin)
     AddJson {

@@ -1,6 +1,6 @@
 //! From what the terminal sends to what the user means.
 //!
-//! [`decode`] turns a batch of terminal events into [`Input`]s, and tells typed keys from pasted text.
+//! `decode` turns a batch of terminal events into [`Input`]s, and tells typed keys from pasted text.
 //! [`Keymap`] turns keys into [`Action`]s: one table holds the keys ona comes with, a user's file changes
 //! them, and the help is printed from the result. What an action does is not decided here.
 
