@@ -100,10 +100,10 @@ check_003_4_02() {
   turn '[]' -p /fresh --hook m.ts
   is "$(logged)" '{"cancelled":true}'; is "$(sql 'SELECT count(*) FROM sessions')" 1
 }
-# two_prompts : a session s with two prompts and two replies; cmd.ts has /branch and /back
+# two_prompts : a session s with two prompts and two replies; cmd.ts has /split and /back
 two_prompts() {
   allowed
-  module cmd.ts 'const first = (ctx) => ctx.sessionManager.getEntries()[1].id; pi.registerCommand("branch", { handler: async (args, ctx) => log(await ctx.branch(first(ctx))) }); pi.registerCommand("back", { handler: async (args, ctx) => log(await ctx.navigateTree(first(ctx), { summarize: true })) });'
+  module cmd.ts 'const first = (ctx) => ctx.sessionManager.getEntries()[1].id; pi.registerCommand("split", { handler: async (args, ctx) => log(await ctx.branch(first(ctx))) }); pi.registerCommand("back", { handler: async (args, ctx) => log(await ctx.navigateTree(first(ctx), { summarize: true })) });'
   turn '[{"say":"reply one"}]' -p 'prompt one' --session-id s
   turn '[{"say":"reply two"}]' -p 'prompt two' -r s
 }
@@ -111,10 +111,10 @@ newest_session() { sql 'SELECT session_id FROM sessions ORDER BY rowid DESC LIMI
 check_003_4_03() {
   two_prompts
   module no.ts 'pi.on("session_before_branch", () => ({ cancel: true }));'
-  turn '[]' -p /branch -r s --hook cmd.ts --hook no.ts; is "$(logged)" '{"cancelled":true}'; is "$(sql 'SELECT count(*) FROM sessions')" 1
-  turn '[]' -p /branch -r s --hook cmd.ts; turn '[{"say":"ok"}]' -p three -r "$(newest_session)"; lacks "$(body 0)" 'prompt two'; has "$(body 0)" 'prompt one'
+  turn '[]' -p /split -r s --hook cmd.ts --hook no.ts; is "$(logged)" '{"cancelled":true}'; is "$(sql 'SELECT count(*) FROM sessions')" 1
+  turn '[]' -p /split -r s --hook cmd.ts; turn '[{"say":"ok"}]' -p three -r "$(newest_session)"; lacks "$(body 0)" 'prompt two'; has "$(body 0)" 'prompt one'
   module stay.ts 'pi.on("session_before_branch", () => ({ skipConversationRestore: true }));'
-  turn '[]' -p /branch -r s --hook cmd.ts --hook stay.ts; turn '[{"say":"ok"}]' -p three -r "$(newest_session)"; has "$(body 0)" 'prompt two'
+  turn '[]' -p /split -r s --hook cmd.ts --hook stay.ts; turn '[{"say":"ok"}]' -p three -r "$(newest_session)"; has "$(body 0)" 'prompt two'
 }
 check_003_4_06() {
   two_prompts

@@ -16,7 +16,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Show where this project stands: session, phase, model, settings, trust, guards
+    /// Show session, phase, model, settings, trust and guards
     Status {
         /// Print JSON
         #[arg(long)]
@@ -25,9 +25,9 @@ pub(crate) enum Command {
     /// Show or set one setting, and say where its value comes from
     #[command(subcommand)]
     Config(Config),
-    /// Write starter instructions and settings; existing files stay unchanged
+    /// Write starter instructions and settings; existing files stay
     Init,
-    /// Show the phase of the newest conversation here, or move it to another
+    /// Show the phase of the newest conversation, or change it
     Phase {
         /// idle, planning, implement, test, verify or done
         #[arg(value_name = "PHASE")]

@@ -55,7 +55,7 @@ struct Args {
 enum FirstWord {
     #[command(flatten)]
     Command(Command),
-    /// Show the help of a command, or all variables: ona help environment
+    /// Show help of a command, or variables: ona help environment
     Help {
         /// Names of a command, such as: db check
         #[arg(value_name = "COMMAND")]

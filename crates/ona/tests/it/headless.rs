@@ -273,16 +273,17 @@ fn setup_hooks_run_when_asked_for_and_verbose_says_what_rules_did() {
 #[test]
 fn the_prompt_may_stand_anywhere() {
     let mut ona = ona();
-    let server = ona.model(Wire::Messages, (0..3).map(|_| say("ok")));
+    let server = ona.model(Wire::Messages, (0..4).map(|_| say("ok")));
     ona.run(["-p", "--output-format", "json", "at the end"]).expect_code(0);
     ona.run(["--output-format", "json", "-p", "after the flag"]).expect_code(0);
     ona.run(["in front", "-p"]).expect_code(0);
-    for (index, text) in ["at the end", "after the flag", "in front"].iter().enumerate() {
+    // Without a terminal the program answers it, too.
+    ona.run(["no flag"]).expect_code(0);
+    for (index, text) in ["at the end", "after the flag", "in front", "no flag"].iter().enumerate() {
         assert!(server.request(index).last_message().contains(text));
     }
     for wrong in [
         &["-p", "one", "two"][..],
-        &["no flag"],
         &["-p", "--verbose", "demo"],
         &["-p", "x", "--input-format", "stream-json", "--output-format", "stream-json"],
     ] {

@@ -429,7 +429,7 @@ fn commands_branch_and_go_back_as_modules_allow() {
     let mut ona = project();
     let commands = r#"
         const first = (ctx) => ctx.sessionManager.getEntries()[1].id;
-        pi.registerCommand("branch", { handler: async (args, ctx) => log(await ctx.branch(first(ctx))) });
+        pi.registerCommand("split", { handler: async (args, ctx) => log(await ctx.branch(first(ctx))) });
         pi.registerCommand("back", { handler: async (args, ctx) => log(await ctx.navigateTree(first(ctx), { summarize: args === "summary" })) });
         for (const name of ["session_branch", "session_tree"]) pi.on(name, ({ type, previousSessionFile, fromExtension, summaryEntry }) => log({ type, previousSessionFile, fromExtension, content: summaryEntry?.content }));
     "#;
@@ -461,7 +461,7 @@ fn commands_branch_and_go_back_as_modules_allow() {
     };
 
     // Nobody objects: the branch goes on from the first reply.
-    ona.run(["-p", "/branch", "-r", "s", "--hook", "cmd.ts"]).expect_code(0);
+    ona.run(["-p", "/split", "-r", "s", "--hook", "cmd.ts"]).expect_code(0);
     let branch = newest(&ona);
     assert_ne!(branch, "s");
     assert_eq!(
@@ -471,7 +471,7 @@ fn commands_branch_and_go_back_as_modules_allow() {
     assert_eq!(told(&mut ona, &branch), [true, false, false]);
     // The conversation is not taken back; then a later result takes that away again.
     for (flags, two) in [(vec!["--hook", "stay.ts"], true), (vec!["--hook", "stay.ts", "--hook", "wipe.ts"], false)] {
-        let args = ["-p", "/branch", "-r", "s", "--hook", "cmd.ts"].into_iter().chain(flags);
+        let args = ["-p", "/split", "-r", "s", "--hook", "cmd.ts"].into_iter().chain(flags);
         ona.run(args).expect_code(0);
         let branch = newest(&ona);
         assert_eq!(told(&mut ona, &branch), [true, two, false]);
@@ -479,7 +479,7 @@ fn commands_branch_and_go_back_as_modules_allow() {
     // Refused.
     std::fs::write(ona.project().join("log"), "").unwrap();
     let before = ona.value("SELECT count(*) FROM sessions");
-    for command in ["/branch", "/back"] {
+    for command in ["/split", "/back"] {
         ona.run(["-p", command, "-r", "s", "--hook", "cmd.ts", "--hook", "no.ts"]).expect_code(0);
     }
     assert_eq!(logged(&ona), [json!({"cancelled": true}), json!({"cancelled": true})]);

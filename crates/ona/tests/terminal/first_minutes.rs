@@ -84,7 +84,8 @@ fn commands_answer_and_change_the_session() {
     terminal.wait_for("It was about mice.");
     terminal.wait_until_gone("esc to interrupt");
     type_line(&terminal, "/status");
-    terminal.wait_for("credential");
+    // The menu that explains /status has the other words, too.
+    terminal.wait_for("conversation │");
     type_line(&terminal, "/model claude_3_5_haiku");
     terminal.wait_for("The next request goes to claude_3_5_haiku");
     type_line(&terminal, "/teleport");

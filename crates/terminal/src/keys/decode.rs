@@ -92,9 +92,13 @@ impl Decoder {
             return;
         }
         let same_text = self.text_at.is_some_and(|before| at.saturating_sub(before) < SAME_TEXT);
+        let goes_on = same_text && self.several_lines;
+        if run[0] == Key::ENTER && !goes_on {
+            // It ends what was typed before, and something else follows at once.
+            inputs.push(Input::Key(Press { key: run.remove(0), at }));
+        }
         let characters = run.iter().filter(|key| key.text().is_some()).count();
         let line_ends = run.iter().filter(|key| written(**key) == Some('\n')).count();
-        let goes_on = same_text && self.several_lines;
         let sends = run.last() == Some(&Key::ENTER) && line_ends == 1 && !goes_on;
         let enter = if sends { run.pop() } else { None };
         let begins_with_line_end = run.first().is_some_and(|key| key.text().is_none());
@@ -164,6 +168,11 @@ mod tests {
             ("in two pieces", &[(0, "one two"), (10, "\r")], &["\"one two\"", "Enter"]),
             ("and the next", &[(0, "one two\r"), (10, "three\r")], &["\"one two\"", "Enter", "\"three\"", "Enter"]),
             ("a paste in two pieces", &[(0, "one\rtwo"), (10, "\rthree\r")], &["\"one\\ntwo\"", "\"\\nthree\\n\""]),
+            (
+                "Enter and the next prompt",
+                &[(0, "one two"), (500, "\rthree\r")],
+                &["\"one two\"", "Enter", "\"three\"", "Enter"],
+            ),
             ("lines and a late Enter", &[(0, "one\rtwo"), (500, "\r")], &["\"one\\ntwo\"", "Enter"]),
             ("a driver: text, pause, Enter", &[(0, "one two"), (500, "\r")], &["\"one two\"", "Enter"]),
             (
