@@ -15,8 +15,8 @@ const SHORT: usize = 4096;
 pub struct RedactedStream {
     redactor: Redactor,
     held: String,
-    /// The character before `held`, if it is part of a word: what follows it is then not
-    /// the beginning of a word.
+    /// The character that was shown before `held`, if it is part of a word: what follows it is then not
+    /// the beginning of a word. What replaces a secret ends no word.
     before: Option<char>,
     /// Length at which the held text is examined again.
     due: usize,
@@ -49,13 +49,20 @@ impl RedactedStream {
 
     fn take(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
-        let Some(last) = held.chars().next_back() else { return held };
+        if held.is_empty() {
+            return held;
+        }
+        let clean = match self.before {
+            None => self.redactor.apply(&held).into_owned(),
+            Some(before) => {
+                let whole = format!("{before}{held}");
+                let clean = self.redactor.apply(&whole);
+                clean.strip_prefix(before).unwrap_or(&clean).to_owned()
+            }
+        };
         let is_word = |character: &char| character.is_ascii_alphanumeric() || *character == '_';
-        let before = std::mem::replace(&mut self.before, Some(last).filter(is_word));
-        let Some(before) = before else { return self.redactor.apply(&held).into_owned() };
-        let whole = format!("{before}{held}");
-        let clean = self.redactor.apply(&whole);
-        clean.strip_prefix(before).unwrap_or(&clean).to_owned()
+        self.before = clean.chars().next_back().filter(is_word);
+        clean
     }
 }
 
@@ -73,6 +80,17 @@ fn settled(redactor: &Redactor, text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use crate::Redactor;
+
+    #[test]
+    fn a_key_right_behind_a_known_secret_is_a_key_in_pieces_too() {
+        let redactor = Redactor::new([("A", "9876543210123456")]);
+        let text = format!("9876543210123456sk-proj-{}/", "a".repeat(40));
+        for cut in 1..text.len() {
+            let mut stream = redactor.stream();
+            let shown = [stream.push(&text[..cut]), stream.push(&text[cut..]), stream.finish()].concat();
+            assert_eq!(shown, "[REDACTED:A][REDACTED:api_key]/", "cut at {cut}");
+        }
+    }
 
     #[test]
     fn a_key_is_not_cut_where_a_known_secret_may_begin() {
