@@ -33,7 +33,10 @@ impl RedactedStream {
         if self.held.len() < self.due {
             return String::new();
         }
-        let rest = self.held.split_off(settled(&self.redactor, &self.held));
+        let cut = settled(&self.redactor, &self.held);
+        // What a replacement takes away can begin or end another one across the cut.
+        let cut = if self.can_be_cut(cut) { cut } else { 0 };
+        let rest = self.held.split_off(cut);
         let shown = self.take();
         self.due = if rest.len() > SHORT { rest.len() + rest.len() / 4 } else { 0 };
         self.held = rest;
@@ -52,18 +55,33 @@ impl RedactedStream {
         if held.is_empty() {
             return held;
         }
-        let clean = match self.before {
-            None => self.redactor.apply(&held).into_owned(),
-            Some(before) => {
-                let whole = format!("{before}{held}");
-                let clean = self.redactor.apply(&whole);
-                clean.strip_prefix(before).unwrap_or(&clean).to_owned()
-            }
-        };
-        let is_word = |character: &char| character.is_ascii_alphanumeric() || *character == '_';
-        self.before = clean.chars().next_back().filter(is_word);
+        let clean = self.clean(self.before, &held);
+        self.before = word_end(&clean);
         clean
     }
+
+    fn clean(&self, before: Option<char>, text: &str) -> String {
+        let Some(before) = before else { return self.redactor.apply(text).into_owned() };
+        let whole = format!("{before}{text}");
+        let clean = self.redactor.apply(&whole);
+        clean.strip_prefix(before).unwrap_or(&clean).to_owned()
+    }
+
+    /// Whether the two parts of the held text become what the whole becomes.
+    fn can_be_cut(&self, cut: usize) -> bool {
+        if cut == 0 || cut == self.held.len() {
+            return true;
+        }
+        let (first, second) = self.held.split_at(cut);
+        let first = self.clean(self.before, first);
+        let second = self.clean(word_end(&first), second);
+        self.clean(self.before, &self.held).strip_prefix(first.as_str()) == Some(second.as_str())
+    }
+}
+
+/// The last character, if it is part of a word.
+fn word_end(text: &str) -> Option<char> {
+    text.chars().next_back().filter(|last| last.is_ascii_alphanumeric() || *last == '_')
 }
 
 /// Length of the part of `text` that no later text can change.
