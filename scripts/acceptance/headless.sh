@@ -329,7 +329,7 @@ check_stdin() {
 
 check_flags() {
   local flag
-  for flag in '--json-schema {}' '--max-budget-usd 1' '--fallback-model x' '--effort high' '--worktree x' '--session-mirror' '--plugin-dir x' \
+  for flag in '--json-schema {}' '--max-budget-usd 1' '--fallback-model x' '--effort high' '--session-mirror' '--plugin-dir x' \
     '--thinking adaptive' '--permission-prompt-tool mcp__a__b' '--include-hook-events' '--nonsense'; do
     # shellcheck disable=SC2086
     code 2 ona -p x $flag
@@ -343,7 +343,7 @@ check_agent_by_hand() {
   settings '{"model_config":{"provider":"lm_studio_local","model_id":"lm_studio_server_routed"}}'
   tool Agent '{"description":"d","prompt":"p"}'
   is "$(is_error)" true
-  is "$(content)" 'No agent can be started, because no model can be asked: LM_STUDIO_MODEL is not set'
+  is "$(content)" 'No agent can be started, because no model can be asked: LM_STUDIO_MODEL is not set; name the model that the local server has loaded, or use --model local/NAME'
   talking '[{"say":"All quiet."}]'
   choose
   tool Agent '{"description":"d","prompt":"look around"}'

@@ -107,12 +107,14 @@ fn same_project(launch: &Launch, store: &Store, session: &SessionKey) -> Result<
 
 fn prompt(prompts: Vec<RewindPrompt>, wanted: &str) -> Result<RewindPrompt, Failure> {
     let number = wanted.parse::<usize>().ok();
-    // A number is one of the list; only digits that are not in it may be the beginning of an id.
+    // A few digits are a number of the list and never the beginning of an id: files would be
+    // restored to another place than was meant.
     let fits = |prompt: &&RewindPrompt| Some(prompt.number) == number || prompt.uuid == wanted;
     if let Some(found) = prompts.iter().rev().find(fits) {
         return Ok(found.clone());
     }
-    let begins: Vec<_> = prompts.iter().filter(|prompt| prompt.uuid.starts_with(wanted)).collect();
+    let is_number = number.is_some() && wanted.len() < 8;
+    let begins: Vec<_> = prompts.iter().filter(|prompt| !is_number && prompt.uuid.starts_with(wanted)).collect();
     match begins[..] {
         [one] if !wanted.is_empty() => Ok(one.clone()),
         [] => Err(Failure::usage(format_args!("the conversation has no prompt {}", printable(wanted)))
