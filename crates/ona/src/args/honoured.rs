@@ -41,8 +41,6 @@ const PROMPTS: Ids = &[
     "fork_session",
     "max_turns",
     "worktree",
-    "init",
-    "maintenance",
     "agent",
     "tools",
     "system_prompt",
@@ -50,7 +48,6 @@ const PROMPTS: Ids = &[
     "append_system_prompt",
     "append_system_prompt_file",
     "append_subagent_system_prompt",
-    "allow_dangerously_skip_permissions",
     "disable_slash_commands",
     "brief",
     "thinking",
@@ -61,6 +58,9 @@ const PROMPTS: Ids = &[
 /// Used by `-p` and by nothing else.
 const PRINT: Ids = &[
     "output_format",
+    "init",
+    "maintenance",
+    "allow_dangerously_skip_permissions",
     "init_only",
     "permission_prompt_tool",
     "permission_prompts",
