@@ -304,7 +304,7 @@ check_stdin() {
   has "$(req 0 '.body.messages | tostring')" 'look:\npiped'
   code 0 bash -c "printf 'caf\\351' | ona -p look:"
   has "$err" "not UTF-8"
-  has "$(req 1 '.body.messages | tostring')" $'look:\\ncaf\uFFFD'
+  has "$(req 1 '.body.messages | tostring')" $'look:\\ncaf\xef\xbf\xbd'
   code 2 bash -c 'ona -p </dev/null'
   has "$err" "the prompt is empty"
   code 2 bash -c "printf ' \\n\\t\\n' | ona -p"
