@@ -82,6 +82,7 @@ impl Calls {
         let mut open = self.open();
         open.closed = Some(why.to_owned());
         for (_, waiting) in open.waiting.drain() {
+            // The caller may have given up.
             waiting.answer.send(Err(McpCallError::Lost(why.to_owned()))).ok();
         }
     }

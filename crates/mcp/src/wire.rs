@@ -121,5 +121,6 @@ async fn read_lines(reader: impl AsyncRead + Unpin, incoming: UnboundedSender<In
             Err(error) => tracing::debug!(%error, bytes = line.len(), "a line that is not JSON is ignored"),
         }
     };
+    // The run may have ended.
     incoming.send(Incoming::Closed(why)).ok();
 }

@@ -19,9 +19,8 @@ pub fn find(launch: &Launch, reader: &Reader, text: &str) -> Result<SessionId, F
     let fits: Vec<_> = all.iter().filter(|line| line.id.as_str().starts_with(text)).collect();
     match fits.as_slice() {
         [one] if text.len() >= SHORTEST => Ok(one.id.clone()),
-        [_, _, ..] => {
-            Err(Failure::usage(format_args!("{} sessions begin with {text}", fits.len())).hint("ona sessions list"))
-        }
+        [_, _, ..] => Err(Failure::usage(format_args!("{} sessions begin with {text}", fits.len()))
+            .hint("ona -p 'PROMPT' begins one")),
         _ => {
             let nearest = ona_api::nearest(text, all.iter().map(|line| line.id.as_str()))
                 .or_else(|| all.iter().map(|line| line.id.as_str()).find(|id| common(id, text) >= SHORTEST));

@@ -27,11 +27,16 @@ pub(super) async fn run(link: HttpLink, task: WireTask) {
         tokio::select! {
             event = events.next() => match event {
                 Some(event) => {
-                    if let Ok(message) = serde_json::from_str(&event.data) {
-                        incoming.send(Incoming::Message(message)).ok();
+                    match serde_json::from_str(&event.data) {
+                        // The run may have ended.
+                        Ok(message) => drop(incoming.send(Incoming::Message(message))),
+                        Err(error) => {
+                            tracing::debug!(%error, bytes = event.data.len(), "an event that is not JSON is ignored");
+                        }
                     }
                 }
                 None => {
+                    // The run may have ended.
                     incoming.send(Incoming::Closed("the server closed the stream".into())).ok();
                     return;
                 }

@@ -179,6 +179,7 @@ impl Streamable {
             *version = message["result"]["protocolVersion"].as_str().and_then(|text| HeaderValue::from_str(text).ok());
         }
         drop(version);
+        // The run may have ended.
         self.incoming.send(Incoming::Message(message)).ok();
         answered
     }
