@@ -36,13 +36,24 @@ $(screen)"
     sleep 0.05
   done
 }
+# Ends the terminal and waits for ona, which still writes into this check's folder when its terminal is gone.
+leave() {
+  local pid tries=0
+  pid=$(tm display-message -p -t ona '#{pane_pid}' 2>/dev/null) || true
+  tm kill-server 2>/dev/null || true
+  while [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do
+    tries=$((tries + 1))
+    [ $tries -lt 400 ] || fail 'it does not end when its terminal is gone'
+    sleep 0.05
+  done
+}
 # terminal SCRIPT_JSON [FLAG...] : ona in a terminal with a scripted model, ready for a prompt
 terminal() {
   local script=$1
   shift
   model "$script"
   anthropic
-  trap 'tm kill-server 2>/dev/null || true; stop_servers; rm -rf "$WORLD"' EXIT
+  trap 'leave; stop_servers; rm -rf "$WORLD"' EXIT
   settings '{"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"},"permissions":{"allow":["Bash"]}}'
   tm new-session -d -s ona -x 100 -y 30 "$WORLD/bin/ona $*"
   shows '❯ '
