@@ -3,7 +3,7 @@
 use crate::output;
 use crate::test;
 use ona_api::{ConversationId, Phase};
-use ona_runtime::{Failure, Launch, Purpose, at};
+use ona_runtime::{Failure, Launch, Purpose, at, plan_tests};
 use ona_test_runner::{PhaseError, PlanSelector, change_phase, report};
 use ona_workflow::TransitionRefused;
 use serde_json::json;
@@ -23,7 +23,7 @@ pub(crate) fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Fai
     let reader = open.store.reader().map_err(failed)?;
     let known = reader.conversation(&id).map_err(failed)?;
     let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
-    let project = test::subject::project(launch, &open, &id, Path::new(&root), &settings.sdlc)?;
+    let project = plan_tests::project(launch, &open, &id, Path::new(&root), &settings.sdlc)?;
 
     // The report is shown before it is approved, and what is recorded is the digest
     // of the one that was shown (DEC-114).

@@ -37,6 +37,7 @@ pub mod output_styles;
 pub mod overview;
 mod permission_writer;
 mod permissions;
+pub mod plan_tests;
 mod plugin_folders;
 pub mod plugins;
 mod runtime;

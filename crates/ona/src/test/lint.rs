@@ -1,8 +1,8 @@
 //! `ona test lint`: says whether scripts are behavioural tests (DEC-124). Reads
 //! files, prints findings; what is wrong with a script is `ona_workflow`'s to say.
 
-use super::public_api;
 use crate::output;
+use ona_runtime::plan_tests;
 use ona_runtime::{Failure, Launch};
 use ona_workflow::testgen::lint::{LintContext, check};
 use serde_json::json;
@@ -35,7 +35,7 @@ pub(super) fn run(launch: &Launch, lint: &Lint) -> Result<u8, Failure> {
     // All files first: half a verdict would be read as a whole one.
     let scripts: Vec<(&Path, Vec<u8>)> =
         lint.files.iter().map(|file| Ok((file.as_path(), read(launch, file)?))).collect::<Result<_, Failure>>()?;
-    let mut entry_points = public_api::entry_points(launch)?;
+    let mut entry_points = plan_tests::entry_points(launch)?;
     entry_points.extend(lint.entry_points.iter().cloned());
     let around = LintContext { entry_points: &entry_points, touched: &lint.touched };
     let found: Vec<_> = scripts

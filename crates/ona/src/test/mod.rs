@@ -5,10 +5,8 @@ mod add;
 mod generate;
 mod lint;
 mod progress;
-mod public_api;
 mod report;
 mod run;
-pub(crate) mod subject;
 
 use crate::output;
 use clap::Subcommand;

@@ -2,6 +2,7 @@
 
 use crate::output;
 use ona_api::testing::TestRun;
+use ona_runtime::plan_tests::RunWatcher;
 use ona_test_runner::{RunProgress, Sandbox};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
@@ -23,7 +24,16 @@ impl Bar {
         Self { total, done: 0, passed: 0, current: String::new(), since: Instant::now(), terminal }
     }
 
-    pub(super) fn show(&mut self, progress: &RunProgress<'_>) {
+    fn wipe(&self) {
+        if self.terminal {
+            // A terminal that has gone away shows nothing.
+            write!(io::stderr(), "\r\x1b[K").ok();
+        }
+    }
+}
+
+impl RunWatcher for Bar {
+    fn show(&mut self, progress: &RunProgress<'_>) {
         match progress {
             RunProgress::Begins { sandbox: Sandbox::Bubblewrap(_), .. } => {}
             RunProgress::Begins { sandbox: Sandbox::None, .. } => output::note(
@@ -52,7 +62,7 @@ impl Bar {
     }
 
     /// Draws the bar again, if there is a terminal for it.
-    pub(super) fn tick(&self) {
+    fn tick(&mut self) {
         if !self.terminal {
             return;
         }
@@ -78,16 +88,9 @@ impl Bar {
         write!(io::stderr(), "\r{line}\x1b[K").and_then(|()| io::stderr().flush()).ok();
     }
 
-    pub(super) fn end(&self) {
+    fn end(&mut self) {
         self.wipe();
         output::note(format_args!("{} passed, {} failed, {} in all", self.passed, self.done - self.passed, self.total));
-    }
-
-    fn wipe(&self) {
-        if self.terminal {
-            // A terminal that has gone away shows nothing.
-            write!(io::stderr(), "\r\x1b[K").ok();
-        }
     }
 }
 

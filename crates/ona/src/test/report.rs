@@ -1,7 +1,7 @@
 //! `ona test report`: what the tests found, for a terminal, a machine or a browser.
 
-use super::subject::Subject;
 use crate::output;
+use ona_runtime::plan_tests::Subject;
 use ona_runtime::{Failure, Launch, at};
 use ona_test_runner::PlanSelector;
 use ona_workflow::testgen::report::TestReport;

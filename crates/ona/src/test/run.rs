@@ -1,20 +1,13 @@
 //! `ona test run`: the operator's word that the tests of a plan may run now.
 
 use super::progress::Bar;
-use super::subject::{Subject, tmp};
 use crate::interrupt;
 use crate::output;
-use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::testing::TestCase;
-use ona_api::{Authority, Group, Ruling, SessionId, Verdict};
-use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion, Profile, builtin_tools};
-use ona_runtime::{Failure, Launch, OpenProject, Purpose, Runtime, block_on};
-use ona_test_runner::{PlanSelector, PlanTests, RunConfig, RunProgress, RunSummary, TestRunError};
+use ona_runtime::plan_tests::{Subject, chosen_cases, run_tests};
+use ona_runtime::{Failure, Launch, OpenProject, block_on};
+use ona_test_runner::{PlanSelector, PlanTests, RunSummary};
 use serde_json::{Value, json};
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
@@ -28,16 +21,13 @@ pub(crate) struct Run {
     json: bool,
 }
 
-/// How often the elapsed time on a terminal moves on.
-const TICK: Duration = Duration::from_millis(200);
-
 pub(super) fn run(launch: &Launch, run: &Run) -> Result<u8, Failure> {
     // Choosing the environment of a run would be choosing its result.
     launch.operator_only("test results")?;
     let open = launch.open()?;
     let subject = Subject::new(launch, &open)?;
     let tests = subject.tests(launch, &open, PlanSelector::Approved)?;
-    let cases = chosen(&tests, &run.cases)?;
+    let cases = chosen_cases(&tests, &run.cases)?;
     if cases.is_empty() {
         return Err(Failure::refused("no tests to run").hint("ona test add FILE --conversation ID"));
     }
@@ -58,7 +48,7 @@ pub(super) fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
     let reader = open.store.reader().map_err(|error| launch.store_failure(error))?;
     let tests = ona_test_runner::load(reader, &subject.id, &subject.project, PlanSelector::Approved);
     let Some(tests) = tests.map_err(|error| launch.store_failure(error))? else { return Ok(()) };
-    let cases = chosen(&tests, &[])?;
+    let cases = chosen_cases(&tests, &[])?;
     if cases.is_empty() {
         return Ok(());
     }
@@ -66,81 +56,20 @@ pub(super) fn all(launch: &Launch, open: &OpenProject) -> Result<(), Failure> {
 }
 
 /// Runs cases and says on stderr how it goes.
-pub(super) fn execute(
+fn execute(
     launch: &Launch,
     open: &OpenProject,
     subject: &Subject,
     tests: &PlanTests,
     cases: &[TestCase],
 ) -> Result<RunSummary, Failure> {
-    if !subject.project.root.is_dir() {
-        let root = subject.project.root.display();
-        return Err(Failure::usage(format_args!("the project of the conversation is not there: {root}")));
-    }
     let cancel = CancellationToken::new();
-    let failed = |error| launch.store_failure(error);
-    block_on(async {
-        interrupt::on_signal(&cancel);
-        let mut runtime = Runtime::new(launch, open, &subject.project.root, Purpose::Call, &cancel)?;
-        runtime.announce_guards(launch, open)?;
-        let place =
-            SessionKey { conversation: subject.id.clone(), session: SessionId::random(), start: SequenceStart::Zero };
-        let mut opening = runtime.take_findings();
-        opening.append(criteria_of(tests));
-        let mut session = runtime.session(&open.store, place).map_err(failed)?;
-        session.rules = Arc::new(std::sync::RwLock::new(session.with_rules(Clone::clone).for_tests()));
-        let operator: Arc<dyn Operator> = Arc::new(TypedIt);
-        let pipeline = runtime.pipeline(builtin_tools(Profile::TestRun), &operator);
-        let bench = RunConfig {
-            project: subject.project.clone(),
-            host: runtime.host.clone(),
-            tmp: tmp(launch),
-            program_dir: launch.own_dir(),
-            cancel: cancel.clone(),
-        };
-        let bar = std::sync::Mutex::new(Bar::new(cases.len()));
-        let lock = || bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut watch = |progress: RunProgress<'_>| lock().show(&progress);
-        let mut tick = tokio::time::interval(TICK);
-        let mut running =
-            std::pin::pin!(ona_test_runner::run(&bench, &pipeline, &mut session, cases, opening, &mut watch));
-        let ended = loop {
-            tokio::select! {
-                ended = &mut running => break ended,
-                _ = tick.tick() => lock().tick(),
-            }
-        };
-        lock().end();
-        let ended = ended.map_err(|error| match error {
-            TestRunError::Store(error) => failed(error),
-            TestRunError::Project(error) => Failure::refused(error),
-        })?;
-        if ended.project_changed {
-            output::note("ona: files of the project changed while the tests ran, so these results count for nothing");
-        }
-        Ok(ended)
-    })
-}
-
-/// What a plan promises that was approved by SQL.
-fn criteria_of(tests: &PlanTests) -> Group {
-    let mut group = Group::default();
-    if tests.criteria_missing {
-        group.push(ona_api::Row::Criteria { plan: tests.plan.id, criteria: tests.record.criteria.clone() });
+    interrupt::on_signal(&cancel);
+    let ended = block_on(run_tests(launch, open, subject, tests, cases, Bar::new(cases.len()), &cancel))?;
+    if ended.project_changed {
+        output::note("ona: files of the project changed while the tests ran, so these results count for nothing");
     }
-    group
-}
-
-fn chosen(tests: &PlanTests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
-    let accepted = || tests.record.accepted().map(|case| &case.case);
-    if ids.is_empty() {
-        return Ok(accepted().cloned().collect());
-    }
-    let find = |id: &String| {
-        let known = || Failure::usage(format_args!("plan {} has no accepted test {id}", tests.plan.id));
-        accepted().find(|case| case.id == *id).cloned().ok_or_else(known)
-    };
-    ids.iter().map(find).collect()
+    Ok(ended)
 }
 
 fn described(subject: &Subject, ended: &RunSummary) -> Value {
@@ -168,25 +97,4 @@ fn described(subject: &Subject, ended: &RunSummary) -> Value {
         "interrupted": ended.interrupted,
         "project_changed": ended.project_changed,
     })
-}
-
-/// `ona test run` typed by the operator is the answer to every question about the
-/// tests (DEC-122), except the floor's: nobody has read the scripts (DEC-183).
-struct TypedIt;
-
-impl Operator for TypedIt {
-    fn confirm<'a>(
-        &'a self,
-        question: PermissionQuestion<'a>,
-    ) -> Pin<Box<dyn Future<Output = OperatorAnswer> + Send + 'a>> {
-        let asked = question.asked;
-        let verdict = match asked.by.asks_a_person() {
-            true => {
-                let message = format!("Denied: nobody can be asked about a test. {}", asked.message);
-                Verdict::new(Ruling::Deny, Authority::NoOperator, message)
-            }
-            false => Verdict::new(Ruling::Allow, Authority::EvalOperator, ""),
-        };
-        Box::pin(std::future::ready(verdict.into()))
-    }
 }

@@ -1,18 +1,36 @@
-//! The conversation an `ona test` command is about, with its project and settings.
+//! The behavioural tests of a plan, for fronts: whose tests, what is missing, having them written
+//! and run.
+//!
+//! What a test is and how one runs is `ona-test-runner`'s; here it gets the hooks, rules and the
+//! model of a runtime. Nothing is printed: watchers are told how it goes.
+
+mod add;
+mod generate;
+mod public_api;
+mod run;
+
+pub use add::{AddedTest, add_test, names_a_criterion, with_traces};
+pub use generate::{GenerationOptions, uncovered, wanted, write_tests};
+pub use public_api::entry_points;
+pub use run::{RunWatcher, chosen_cases, run_tests};
+
+use crate::failure::Failure;
+use crate::launch::{Launch, OpenProject, Purpose};
 
 use ona_api::{ConversationId, environment};
-use ona_runtime::{Failure, Launch, OpenProject, Purpose};
 use ona_settings::SdlcSettings;
 use ona_test_runner::{PlanSelector, PlanTests, Project, load};
 use std::path::{Path, PathBuf};
 
-pub(crate) struct Subject {
+/// The conversation whose tests are meant, with its project.
+pub struct Subject {
     pub id: ConversationId,
     pub project: Project,
 }
 
 impl Subject {
-    pub(crate) fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
+    /// The conversation of `--conversation`.
+    pub fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
         let Some(id) = &launch.options.conversation else {
             return Err(Failure::usage("say whose tests: --conversation ID")
                 .hint("ona plan list shows the conversations that have a plan"));
@@ -27,7 +45,7 @@ impl Subject {
     }
 
     /// Everything known of its tests; a refusal if no plan exists that they could belong to.
-    pub(crate) fn tests(&self, launch: &Launch, open: &OpenProject, which: PlanSelector) -> Result<PlanTests, Failure> {
+    pub fn tests(&self, launch: &Launch, open: &OpenProject, which: PlanSelector) -> Result<PlanTests, Failure> {
         let tests = open.store.reader().and_then(|reader| load(reader, &self.id, &self.project, which));
         tests.map_err(|error| launch.store_failure(error))?.ok_or_else(|| {
             Failure::refused(format_args!("conversation {} has no approved plan that tests could trace", self.id))
@@ -37,7 +55,7 @@ impl Subject {
 }
 
 /// The project of a conversation, as this run sees it.
-pub(crate) fn project(
+pub fn project(
     launch: &Launch,
     open: &OpenProject,
     id: &ConversationId,

@@ -1,6 +1,7 @@
 //! What the operator declared as the project's public interface (`sdlc.publicApi`).
 
-use ona_runtime::{Failure, Launch};
+use crate::failure::Failure;
+use crate::launch::Launch;
 use ona_settings::Settings;
 use ona_trust::merge;
 
@@ -8,7 +9,7 @@ use ona_trust::merge;
 ///
 /// From the effective row if there is one, else from what it would become; the
 /// database is not made for this.
-pub(super) fn entry_points(launch: &Launch) -> Result<Vec<String>, Failure> {
+pub fn entry_points(launch: &Launch) -> Result<Vec<String>, Failure> {
     settings(launch)?.sdlc.public_api.map(|declared| declared.entry_points).map_err(Failure::usage)
 }
 
