@@ -8,10 +8,9 @@ use crate::output;
 use ona_api::SessionId;
 use ona_runtime::{Failure, Launch};
 use ona_store::{
-    Anchor, AuditDifference, AuditReport, ExportError, ExportTarget, RecordFormat, RecordRow, export_record,
-    newest_anchor, verify_record,
+    Anchor, AuditReport, ExportError, ExportTarget, RecordFormat, export_record, newest_anchor, verify_record,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::{self, BufWriter, IsTerminal};
 
 /// How many of a long list a person is shown; --json has more.
@@ -32,11 +31,11 @@ pub(crate) fn run(launch: &Launch, command: &Audit) -> Result<u8, Failure> {
             let report = report.map_err(|error| launch.store_failure(error))?;
             let report = report.ok_or_else(|| unknown(session.as_ref()))?;
             if *json {
-                output::json(&as_json(launch, &report, *strict));
+                output::json(&report.to_json(path, *strict));
             } else {
                 print(launch, &report, !anchors.is_empty());
             }
-            Ok(u8::from(!is_ok(&report, *strict)))
+            Ok(u8::from(!report.is_ok(*strict)))
         }
         Audit::Anchor { json } => anchor(launch, *json),
         Audit::Export { format, session } => export(launch, *format, session.as_deref().map(SessionId::from).as_ref()),
@@ -46,10 +45,6 @@ pub(crate) fn run(launch: &Launch, command: &Audit) -> Result<u8, Failure> {
 fn unknown(session: Option<&SessionId>) -> Failure {
     let session = session.map(SessionId::as_str).unwrap_or_default();
     Failure::usage(format_args!("session {session} does not exist")).hint("ona sessions list")
-}
-
-fn is_ok(report: &AuditReport, strict: bool) -> bool {
-    report.is_clean() && !(strict && report.has_foreign_rows())
 }
 
 fn print(launch: &Launch, report: &AuditReport, has_anchor: bool) {
@@ -95,36 +90,6 @@ fn more(count: u64, listed: usize) {
     if count > shown {
         output::line(format_args!("  and {} more", count - shown));
     }
-}
-
-fn as_json(launch: &Launch, report: &AuditReport, strict: bool) -> Value {
-    let differences: Vec<_> = report.differences.iter().map(difference).collect();
-    let gone = |(table, from, to): &(&str, i64, i64)| json!({"table": table, "from": from, "to": to});
-    json!({
-        "path": launch.database.path.to_string_lossy(),
-        "ok": is_ok(report, strict),
-        "database_id": report.database,
-        "since": report.since,
-        "groups": report.groups,
-        "rows": report.rows,
-        "rows_before_the_chain": report.rows_before,
-        "first_difference": differences.first(),
-        "difference_count": report.difference_count,
-        "differences": differences,
-        "foreign_count": report.foreign_count,
-        "foreign": report.foreign.iter().map(|RecordRow { table, id }| json!({"table": table, "id": id})).collect::<Vec<_>>(),
-        "foreign_gone": report.foreign_gone.iter().map(gone).collect::<Vec<_>>(),
-    })
-}
-
-fn difference(one: &AuditDifference) -> Value {
-    json!({
-        "kind": one.kind(),
-        "table": one.row().map(|row| row.table),
-        "id": one.row().map(|row| row.id),
-        "group": one.group(),
-        "message": one.to_string(),
-    })
 }
 
 fn anchor(launch: &Launch, as_json: bool) -> Result<u8, Failure> {

@@ -45,6 +45,7 @@
 mod anchor;
 mod encoding;
 mod export;
+mod report;
 mod seal;
 mod verify;
 mod walk;
