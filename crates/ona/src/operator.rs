@@ -50,7 +50,7 @@ fn nobody(question: &PermissionQuestion<'_>) -> Verdict {
 }
 
 fn dialog(question: &PermissionQuestion<'_>) -> Verdict {
-    for line in shown(question) {
+    for line in question.lines() {
         output::note(line);
     }
     // A terminal that has gone away gives no answer below, which is a no.
@@ -64,30 +64,4 @@ fn dialog(question: &PermissionQuestion<'_>) -> Verdict {
     } else {
         Verdict::new(Ruling::Deny, Authority::Human, "Denied by operator")
     }
-}
-
-/// What decides the answer first: the part no rule covers, then every program and
-/// every file that would change, with where links lead; the whole input last.
-fn shown(question: &PermissionQuestion<'_>) -> Vec<String> {
-    let explanation = &question.explanation;
-    let mut lines = vec![question.asked.message.clone(), format!("  tool       {}", question.call.name)];
-    if let Some((part, why)) = &explanation.uncovered {
-        lines.push(format!("  not ruled  {part} ({why})"));
-    }
-    if !explanation.programs.is_empty() {
-        lines.push(format!("  runs       {}", explanation.programs.join(", ")));
-    }
-    for target in &explanation.writes {
-        let leads = target.resolved.as_ref().map(|real| format!(", which is {real}")).unwrap_or_default();
-        let outside = if target.outside { " (outside the project)" } else { "" };
-        lines.push(format!("  changes    {}{leads}{outside}", target.path));
-    }
-    if explanation.length > 0 {
-        lines.push(format!("  length     {} characters", explanation.length));
-    }
-    match question.plan {
-        Some(plan) => lines.extend(plan.lines().map(|line| format!("  | {line}"))),
-        None => lines.push(format!("  input      {}", question.call.input)),
-    }
-    lines.iter().map(|line| ona_permissions::printable(line)).collect()
 }

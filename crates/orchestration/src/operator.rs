@@ -24,6 +24,32 @@ impl PermissionQuestion<'_> {
     pub fn suggestions(&self) -> Vec<PermissionUpdate> {
         suggestions(&self.explanation.remember).into_iter().collect()
     }
+
+    /// The question for a shell, line by line: what decides the answer first (the part no rule covers, then
+    /// every program and every file that would change, with where links lead), the whole input last.
+    pub fn lines(&self) -> Vec<String> {
+        let explanation = &self.explanation;
+        let mut lines = vec![self.asked.message.clone(), format!("  tool       {}", self.call.name)];
+        if let Some((part, why)) = &explanation.uncovered {
+            lines.push(format!("  not ruled  {part} ({why})"));
+        }
+        if !explanation.programs.is_empty() {
+            lines.push(format!("  runs       {}", explanation.programs.join(", ")));
+        }
+        for target in &explanation.writes {
+            let leads = target.resolved.as_ref().map(|real| format!(", which is {real}")).unwrap_or_default();
+            let outside = if target.outside { " (outside the project)" } else { "" };
+            lines.push(format!("  changes    {}{leads}{outside}", target.path));
+        }
+        if explanation.length > 0 {
+            lines.push(format!("  length     {} characters", explanation.length));
+        }
+        match self.plan {
+            Some(plan) => lines.extend(plan.lines().map(|line| format!("  | {line}"))),
+            None => lines.push(format!("  input      {}", self.call.input)),
+        }
+        lines.iter().map(|line| ona_permissions::printable(line)).collect()
+    }
 }
 
 pub(crate) fn suggestions(remember: &[String]) -> Option<PermissionUpdate> {
