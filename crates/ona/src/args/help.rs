@@ -75,5 +75,4 @@ pub(super) fn unknown_command(word: &str, phrase: &str) -> Failure {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/help.rs"]
 mod tests;

@@ -214,5 +214,4 @@ pub(super) fn check(mode: &str, matches: &ArgMatches) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/honoured.rs"]
 mod tests;

@@ -265,5 +265,4 @@ fn command_path(matches: &ArgMatches) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "../../tests/unit/args.rs"]
 mod tests;

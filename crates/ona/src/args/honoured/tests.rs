@@ -1,5 +1,3 @@
-//! Unit tests of `src/args/honoured.rs`, kept out of the folder whose lines are counted.
-
 use super::super::{Args as CommandLine, command};
 use super::*;
 use clap::CommandFactory;

@@ -1,5 +1,3 @@
-//! Unit tests of `src/args/mod.rs`, kept out of the folder whose lines are counted.
-
 use super::*;
 
 fn told(line: &str) -> String {

@@ -1,5 +1,3 @@
-//! Unit tests of `src/args/help.rs`, kept out of the folder whose lines are counted.
-
 use super::*;
 use clap::Args as _;
 
