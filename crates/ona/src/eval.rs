@@ -5,9 +5,10 @@ use crate::operator::EvalOperator;
 use crate::output;
 use crate::startup::read_text;
 use ona_api::row::SequenceStart;
-use ona_api::{CallId, ConversationId, Entry, Group, LoggedEvent, Row, SessionId, SessionOrigin, ToolCall, digest};
+use ona_api::{CallId, Entry, Group, LoggedEvent, Row, SessionOrigin, ToolCall};
 use ona_orchestration::{DeliveryPoint, Elicitations, Operator, Profile, ScriptChangePrompt, tool_box};
 use ona_permissions::printable_lines;
+use ona_runtime::eval_call::{self, EvalCall};
 use ona_runtime::{
     Failure, Launch, NoOperator, OpenProject, Purpose, Runtime, agent_tool, block_on, hook_handlers,
     operator_search_access,
@@ -15,23 +16,13 @@ use ona_runtime::{
     skills,
 };
 use ona_tools::{TaskState, brief_message};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use serde_json::json;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
-
-/// What the operator typed.
-struct Request {
-    tool: String,
-    input: Value,
-    conversation: Option<ConversationId>,
-    session: Option<SessionId>,
-    call: Option<CallId>,
-    cwd: Option<PathBuf>,
-}
 
 pub(crate) fn run(launch: &Launch, text: &str, yes: bool) -> Result<u8, Failure> {
     // Everything is read before anything is written: malformed input leaves no rows.
-    let requests = parse(&read_text(text)?, &launch.cwd)?;
+    let requests = eval_call::parse(&read_text(text)?, &launch.cwd)?;
     let open = launch.open()?;
     block_on(async {
         let interrupt = Interrupt::listen();
@@ -59,7 +50,7 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    async fn run(&mut self, request: Request) -> Result<(), Failure> {
+    async fn run(&mut self, request: EvalCall) -> Result<(), Failure> {
         let cwd = request.cwd.clone().unwrap_or_else(|| self.launch.cwd.clone());
         let mut runtime = match self.current.take() {
             Some((place, runtime)) if place == cwd => runtime,
@@ -77,13 +68,13 @@ impl Places<'_> {
         ran
     }
 
-    async fn call(&self, runtime: &mut Runtime, request: Request) -> Result<(), Failure> {
+    async fn call(&self, runtime: &mut Runtime, request: EvalCall) -> Result<(), Failure> {
         let failed = |error| self.launch.store_failure(error);
         let store = &self.open.store;
         let wanted = Wanted {
             conversation: request.conversation.clone(),
             session: request.session.clone(),
-            otherwise: own_conversation(runtime.start()),
+            otherwise: eval_call::own_conversation(runtime.start()),
             start: SequenceStart::AboveAll,
         };
         let place = session_lookup::find(self.launch, store, wanted)?;
@@ -170,12 +161,6 @@ impl Places<'_> {
     }
 }
 
-/// One conversation per directory, so that calls typed there share a phase.
-fn own_conversation(cwd: &Path) -> ConversationId {
-    let digest = digest::sha256_hex(cwd.as_os_str().as_encoded_bytes());
-    ConversationId(format!("eval:{}", &digest[..12]))
-}
-
 /// What must be there before the first hook runs: hooks may look it up.
 fn opening(runtime: &mut Runtime, call: &ToolCall) -> Group {
     let mut group = Group::default();
@@ -190,41 +175,4 @@ fn opening(runtime: &mut Runtime, call: &ToolCall) -> Group {
         input: if call.input.is_object() { call.input.clone() } else { json!({ "_raw": call.input }) },
     }));
     group
-}
-
-const SHAPE: &str = r#"ona --eval '{"tool":"Read","input":{"file_path":"README.md"}}'"#;
-
-/// One or more JSON values, one after another.
-fn parse(text: &str, cwd: &Path) -> Result<Vec<Request>, Failure> {
-    let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
-    let values =
-        values.map_err(|error| Failure::usage(format_args!("the call is not valid JSON: {error}")).hint(SHAPE))?;
-    if values.is_empty() {
-        return Err(Failure::usage("no call to evaluate").hint(SHAPE));
-    }
-    values.into_iter().map(|value| request(value, cwd)).collect()
-}
-
-fn request(value: Value, cwd: &Path) -> Result<Request, Failure> {
-    let wrong = |what: &str| Failure::usage(format_args!("the call {what}")).hint(SHAPE);
-    let Value::Object(mut object) = value else {
-        return Err(wrong("must be a JSON object"));
-    };
-    let mut text = |key: &str| match object.shift_remove(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
-        Some(_) => Err(wrong(&format!("has a {key:?} that is not a non-empty string"))),
-    };
-    let request = Request {
-        tool: text("tool")?.ok_or_else(|| wrong("has no \"tool\""))?,
-        conversation: text("conversation_id")?.map(Into::into),
-        session: text("session_id")?.map(Into::into),
-        call: text("tool_use_id")?.map(Into::into),
-        cwd: text("cwd")?.map(|dir| cwd.join(dir)),
-        input: object.shift_remove("input").ok_or_else(|| wrong("has no \"input\""))?,
-    };
-    match object.keys().next() {
-        None => Ok(request),
-        Some(key) => Err(wrong(&format!("has the unknown key {key:?}"))),
-    }
 }

@@ -4,12 +4,10 @@ use crate::args::Memory as Command;
 use crate::output;
 use crate::startup::read_text;
 use ona_api::row::Memory;
-use ona_api::{Group, Row, digest};
-use ona_files::Follow;
-use ona_runtime::{Failure, Launch, at};
+use ona_api::{Group, Row};
+use ona_runtime::{Failure, Launch, at, memory_import};
 use ona_store::{Store, StoredMemory};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     let open = launch.open()?;
@@ -40,7 +38,7 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
             show(&found.map_err(|error| launch.store_failure(error))?, json);
         }
         Command::Import { dir } => {
-            let rows = markdown_files(launch, &launch.cwd.join(dir))?;
+            let rows = memory_import::markdown_files(launch, &launch.cwd.join(dir))?;
             let count = rows.len();
             commit(launch, store, rows)?;
             output::json(&json!({ "imported": count }));
@@ -58,47 +56,6 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
 
 fn commit(launch: &Launch, store: &Store, rows: Vec<Row>) -> Result<(), Failure> {
     store.commit_now(&at(&"".into(), ""), Group(rows)).map(drop).map_err(|error| launch.store_failure(error))
-}
-
-/// One memory per Markdown file; the id is stable, so importing again replaces (DEC-022).
-fn markdown_files(launch: &Launch, dir: &Path) -> Result<Vec<Row>, Failure> {
-    /// Levels of folders that are looked through.
-    const DEEPEST: usize = 32;
-    let scope = launch.project.to_string_lossy().into_owned();
-    std::fs::read_dir(dir).map_err(|error| Failure::usage(format_args!("{}: {error}", dir.display())))?;
-    let mut found = ona_files::list_below(dir, DEEPEST, Follow::Nothing);
-    if found.truncated {
-        return Err(Failure::usage(format_args!("{} {}", dir.display(), ona_files::TOO_MANY_ENTRIES)));
-    }
-    found
-        .paths
-        .retain(|path| path.extension().is_some_and(|ending| ending == "md") && !path.is_dir() && !path.is_symlink());
-    let read = |file: &PathBuf| match ona_files::read_text(file) {
-        Ok(content) => Some((file.clone(), content)),
-        Err(why) => {
-            output::note(format_args!("ona: ignoring {}: it {why}", file.display()));
-            None
-        }
-    };
-    found
-        .paths
-        .iter()
-        .filter_map(read)
-        .map(|(file, content)| {
-            let relative = file.strip_prefix(dir).unwrap_or(&file).to_string_lossy();
-            let heading = content.lines().find_map(|line| line.strip_prefix("# "));
-            Ok(Row::Memory(Memory {
-                id: digest::sha256_hex(format!("{scope}{relative}").as_bytes()),
-                kind: "imported".into(),
-                title: heading.map_or_else(|| relative.to_string(), |heading| heading.trim().to_owned()),
-                content: Some(content),
-                keywords: None,
-                anticipated_queries: None,
-                concept_tags: None,
-                project_scope: Some(scope.clone()),
-            }))
-        })
-        .collect()
 }
 
 fn show(memories: &[StoredMemory], json: bool) {

@@ -11,9 +11,9 @@ use ona_orchestration::{
     FileAction, RewindPlan, RewindPrompt, RewindReport, RewindScope, RewindTarget, Rewinder, session_above,
 };
 use ona_permissions::printable;
+use ona_runtime::rewinds::{RewindRequest, find_prompt, prompt_json, rewind_json};
 use ona_runtime::{Failure, Launch, Purpose, Runtime, session_id};
 use ona_store::Store;
-use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::PoisonError;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,7 @@ pub(super) fn run(launch: &Launch, command: &Rewind) -> Result<u8, Failure> {
             list(&rewinder.prompts().map_err(failed)?, &session.session, command.json);
             return Ok(0);
         }
-        (Some(wanted), _) => (RewindTarget::Prompt(prompt(rewinder.prompts().map_err(failed)?, wanted)?), scope),
+        (Some(wanted), _) => (RewindTarget::Prompt(find_prompt(rewinder.prompts().map_err(failed)?, wanted)?), scope),
         (None, true) => {
             let nothing = || {
                 Failure::usage("nothing to take back: the last rewind was taken back already, or the session has none")
@@ -60,8 +60,10 @@ pub(super) fn run(launch: &Launch, command: &Rewind) -> Result<u8, Failure> {
         true => None,
         false => Some(rewinder.apply(&plan).map_err(failed)?),
     };
+    let Rewind { undo, dry_run, force, .. } = *command;
+    let asked = RewindRequest { undo, dry_run, force };
     if command.json {
-        output::json(&described(&session.session, &plan, report.as_ref(), command));
+        output::json(&rewind_json(&session.session, &plan, report.as_ref(), asked));
     } else {
         tell(&session.session, &plan, report.as_ref(), command);
     }
@@ -105,28 +107,9 @@ fn same_project(launch: &Launch, store: &Store, session: &SessionKey) -> Result<
         .hint(format!("cd {} first; --conversation works from everywhere", printable(&project))))
 }
 
-fn prompt(prompts: Vec<RewindPrompt>, wanted: &str) -> Result<RewindPrompt, Failure> {
-    let number = wanted.parse::<usize>().ok();
-    // A few digits are a number of the list and never the beginning of an id: files would be
-    // restored to another place than was meant.
-    let fits = |prompt: &&RewindPrompt| Some(prompt.number) == number || prompt.uuid == wanted;
-    if let Some(found) = prompts.iter().rev().find(fits) {
-        return Ok(found.clone());
-    }
-    let is_number = number.is_some() && wanted.len() < 8;
-    let begins: Vec<_> = prompts.iter().filter(|prompt| !is_number && prompt.uuid.starts_with(wanted)).collect();
-    match begins[..] {
-        [one] if !wanted.is_empty() => Ok(one.clone()),
-        [] => Err(Failure::usage(format_args!("the conversation has no prompt {}", printable(wanted)))
-            .hint("ona sessions rewind SESSION lists the prompts")),
-        _ => Err(Failure::usage(format_args!("more than one prompt begins with {}", printable(wanted)))
-            .hint("ona sessions rewind SESSION lists the prompts")),
-    }
-}
-
 fn list(prompts: &[RewindPrompt], session: &SessionId, as_json: bool) {
     if as_json {
-        output::json(&prompts.iter().map(described_prompt).collect());
+        output::json(&prompts.iter().map(prompt_json).collect());
         return;
     }
     for prompt in prompts {
@@ -138,49 +121,6 @@ fn list(prompts: &[RewindPrompt], session: &SessionId, as_json: bool) {
         [] => output::note("No prompts."),
         _ => output::note(format_args!("Go back to before one: ona sessions rewind {session} --to NUMBER")),
     }
-}
-
-fn described_prompt(prompt: &RewindPrompt) -> Value {
-    let RewindPrompt { number, sequence, uuid, text, created_at, files } = prompt;
-    json!({
-        "number": number, "uuid": uuid, "sequence": sequence, "text": text, "created_at": created_at, "files": files,
-    })
-}
-
-fn described(session: &SessionId, plan: &RewindPlan, report: Option<&RewindReport>, command: &Rewind) -> Value {
-    let shown = |steps: &mut dyn Iterator<Item = &ona_orchestration::FileStep>| {
-        steps.map(|step| step.shown.clone()).collect::<Vec<_>>()
-    };
-    let (insertions, deletions) = plan.lines();
-    let prompt = match &plan.target {
-        RewindTarget::Prompt(prompt) => described_prompt(prompt),
-        RewindTarget::Undo(_) => Value::Null,
-    };
-    let conflicts = shown(&mut plan.conflicts());
-    json!({
-        "session_id": session,
-        "scope": plan.scope.as_str(),
-        "undo": command.undo,
-        "dry_run": command.dry_run,
-        "done": report.is_some(),
-        "can_rewind": conflicts.is_empty() || command.force,
-        "prompt": prompt,
-        "sequence": report.map(|report| report.sequence),
-        "files_changed": shown(&mut plan.changed()),
-        "insertions": insertions,
-        "deletions": deletions,
-        "skipped": plan.skipped().map(|(step, why)| json!({"path": step.shown, "why": why.as_str()})).collect::<Vec<_>>(),
-        "skipped_links": shown(&mut plan.skipped_links()),
-        "conflicts": conflicts,
-        "failed": report.map(|report| pairs(&report.failed)),
-        "final": report.map(|report| {
-            report.final_ones.iter().map(|(path, why)| json!({"path": path, "why": why.as_str()})).collect::<Vec<_>>()
-        }),
-    })
-}
-
-fn pairs(failed: &[(String, String)]) -> Value {
-    failed.iter().map(|(path, why)| json!({"path": path, "why": why})).collect()
 }
 
 fn tell(session: &SessionId, plan: &RewindPlan, report: Option<&RewindReport>, command: &Rewind) {
