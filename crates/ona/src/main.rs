@@ -60,6 +60,11 @@ fn run_program() -> ExitCode {
 fn run(task: Task, options: Options) -> Result<u8, Wrong> {
     match task {
         Task::Help { topic, json } => args::show_help(&topic, json),
+        Task::Completions(shell) => {
+            args::print_completions(shell);
+            Ok(0)
+        }
+        Task::Man { topic, dir } => args::man(&topic, dir.as_deref()),
         Task::HookSchema => {
             output::pretty(&ona_hook_tools::hook_schema());
             Ok(0)

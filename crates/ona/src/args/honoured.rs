@@ -148,6 +148,8 @@ const TABLE: &[(&str, &[Ids])] = &[
     ("test generate", &[DB, CONVERSATION, MODEL, VERBOSE, FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("test run", &[DB, CONVERSATION, VERBOSE, FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("test report", &[DB, CONVERSATION, FILES, TRUST]),
+    ("completions", &[]),
+    ("man", &[]),
     ("help", &[]),
 ];
 
@@ -156,7 +158,7 @@ const DIAGNOSTICS: Ids = &["debug", "debug_file"];
 
 fn honours(mode: &str, id: &str) -> bool {
     if DIAGNOSTICS.contains(&id) {
-        return !["--hook-schema", "help"].contains(&mode);
+        return !["--hook-schema", "help", "completions", "man"].contains(&mode);
     }
     let row = TABLE.iter().find(|(name, _)| *name == mode);
     row.is_some_and(|(_, lists)| lists.iter().any(|list| list.contains(&id)))

@@ -5,6 +5,7 @@ mod environment;
 mod help;
 mod honoured;
 mod options;
+mod reference_pages;
 
 pub(crate) use commands::{
     Audit, AuditFormat, Auth, Command, Config, ConfigScope, Conversations, Db, ExportFormat, Gastown, LoginOptions,
@@ -12,12 +13,15 @@ pub(crate) use commands::{
 };
 pub(crate) use help::show as show_help;
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};
+pub(crate) use reference_pages::{man, print_completions};
 
 use crate::flags;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use clap_complete::Shell;
 use help::Detail;
 use ona_runtime::Failure;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A coding agent for the terminal; every tool call passes hooks and rules
@@ -50,7 +54,7 @@ struct Args {
     command: Option<FirstWord>,
 }
 
-/// `help` is a command that needs neither a project nor a database.
+/// Beside the commands: what needs neither a project nor a database.
 #[derive(Debug, clap::Subcommand)]
 enum FirstWord {
     #[command(flatten)]
@@ -64,6 +68,19 @@ enum FirstWord {
         #[arg(long)]
         json: bool,
     },
+    /// Print a script that completes command lines of ona in a shell
+    #[command(after_help = reference_pages::COMPLETIONS)]
+    Completions { shell: Shell },
+    /// Print the manual page of ona or of a command, or write all of them
+    #[command(after_help = reference_pages::MAN)]
+    Man {
+        /// Names of a command, such as: db check
+        #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+        topic: Vec<String>,
+        /// Write the pages of all commands to this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }
 
 /// What the command line asks for.
@@ -71,6 +88,11 @@ pub(crate) enum Task {
     Help {
         topic: Vec<String>,
         json: bool,
+    },
+    Completions(Shell),
+    Man {
+        topic: Vec<String>,
+        dir: Option<PathBuf>,
     },
     HookSchema,
     ProtocolVersion,
@@ -222,6 +244,8 @@ impl Args {
             (_, _, Some(phase), _) => Task::Job(Job::Transition(phase)),
             (_, _, _, Some(FirstWord::Command(command))) => Task::Job(Job::Command(command)),
             (_, _, _, Some(FirstWord::Help { topic, json })) => Task::Help { topic, json },
+            (_, _, _, Some(FirstWord::Completions { shell })) => Task::Completions(shell),
+            (_, _, _, Some(FirstWord::Man { topic, dir })) => Task::Man { topic, dir },
             (None, None, None, None) => Task::Job(Job::Terminal { prompt: self.prompt }),
         };
         (task, self.options)
