@@ -23,6 +23,7 @@ pub mod phase;
 pub mod redact;
 pub mod row;
 pub mod shell_words;
+pub mod sse;
 pub mod testing;
 pub mod text;
 pub mod tool;

@@ -16,7 +16,6 @@ mod provider;
 mod response;
 mod retry;
 mod retry_after;
-mod sse;
 mod transport;
 mod wire;
 mod wire_text;

@@ -4,12 +4,14 @@
 //! as the same deltas. How the bytes are cut into pieces makes no difference.
 
 use crate::assemble::Assembler;
-use crate::sse::SseDecoder;
 use crate::{WireFormat, chat, classify, lone_surrogates, messages};
 use ona_api::model::{Delta, ModelFailure, Reply};
+use ona_api::sse::SseDecoder;
 
 /// Maximum size of a response.
 const MAX_BYTES: usize = 64 << 20;
+/// A line or an event longer than this is not a reply of a model.
+const MAX_EVENT_BYTES: usize = 16 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyFormat {
@@ -53,8 +55,8 @@ impl ResponseDecoder {
             WireFormat::Messages(_) => WireDecoder::Messages(Default::default()),
             WireFormat::Chat(_) => WireDecoder::Chat(Default::default()),
         };
-        let (events, held, assembler) = Default::default();
-        Self { format, events, held, decoder, assembler, received: 0 }
+        let (held, assembler) = Default::default();
+        Self { format, events: SseDecoder::new(MAX_EVENT_BYTES), held, decoder, assembler, received: 0 }
     }
 
     /// Takes the next bytes; `on_delta` sees what they complete.

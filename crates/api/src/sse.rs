@@ -3,25 +3,28 @@
 //! The event-stream format of the HTML standard without reconnection: lines end in CR,
 //! LF or CRLF, a byte order mark at the beginning is skipped, several `data` lines are
 //! one text, and an event that is cut off by the end of the stream never happened.
-//! What an event means is for the readers of the wires.
+//! What an event means is for the readers of models and of MCP servers, and so is whether
+//! a stream that was cut is opened again.
 
-/// A line or an event longer than this is not a reply of a model.
-const MAX_EVENT_BYTES: usize = 16 << 20;
+use std::time::Duration;
+
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
+/// A line or an event is longer than the limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an event of more than {MAX_EVENT_BYTES} bytes")]
-pub(crate) struct TooLong;
+#[error("an event of more than {0} bytes")]
+pub struct EventTooLong(usize);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SseEvent {
+pub struct SseEvent {
     /// Empty when the server did not name it.
     pub name: String,
     pub data: String,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct SseDecoder {
+#[derive(Debug)]
+pub struct SseDecoder {
+    max: usize,
     line: Vec<u8>,
     name: String,
     /// The `data` lines so far, each with a line feed after it.
@@ -29,11 +32,37 @@ pub(crate) struct SseDecoder {
     past_first_line: bool,
     /// The last byte was a CR, so that a LF now belongs to it.
     after_cr: bool,
+    last_id: Option<String>,
+    retry: Option<Duration>,
 }
 
 impl SseDecoder {
-    /// Adds the next bytes and returns the events they complete.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), TooLong> {
+    /// Refuses lines and events of more than `max` bytes.
+    pub fn new(max: usize) -> Self {
+        Self {
+            max,
+            line: Vec::new(),
+            name: String::new(),
+            data: String::new(),
+            past_first_line: false,
+            after_cr: false,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// Returns the id after which the server can go on.
+    pub fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// Returns how long the server wants to be left alone before it is asked again.
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// Adds the next bytes and the events they complete.
+    pub fn push(&mut self, mut bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), EventTooLong> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_cr) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
@@ -41,8 +70,8 @@ impl SseDecoder {
             }
             let end = bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
             self.line.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
-            if self.line.len() + self.data.len() > MAX_EVENT_BYTES {
-                return Err(TooLong);
+            if self.line.len() + self.data.len() > self.max {
+                return Err(EventTooLong(self.max));
             }
             let Some(end) = end else { break };
             self.after_cr = bytes[end] == b'\r';
@@ -71,7 +100,9 @@ impl SseDecoder {
                 self.data.push('\n');
             }
             "event" => value.clone_into(&mut self.name),
-            // A comment has an empty field; `id` and `retry` are for reconnecting.
+            "id" if !value.contains('\0') => self.last_id = (!value.is_empty()).then(|| value.to_owned()),
+            "retry" => self.retry = value.parse().ok().map(Duration::from_millis).or(self.retry),
+            // A comment has an empty field.
             _ => {}
         }
         None
@@ -83,12 +114,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const MAX: usize = 16 << 20;
+
     fn event(name: &str, data: &str) -> SseEvent {
         SseEvent { name: name.into(), data: data.into() }
     }
 
     fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
-        let (mut decoder, mut events) = (SseDecoder::default(), Vec::new());
+        let (mut decoder, mut events) = (SseDecoder::new(MAX), Vec::new());
         for chunk in chunks {
             decoder.push(chunk, &mut events).unwrap();
         }
@@ -119,8 +152,22 @@ mod tests {
     }
 
     #[test]
+    fn ids_and_pauses_are_kept_for_reconnecting() {
+        let mut decoder = SseDecoder::new(MAX);
+        for (stream, id, retry) in [
+            ("data: a\n\n", None, None),
+            ("id: 7\nretry: 20\n\n", Some("7"), Some(20)),
+            ("id: a\0b\nretry: soon\n", Some("7"), Some(20)),
+            ("id\n", None, Some(20)),
+        ] {
+            decoder.push(stream.as_bytes(), &mut Vec::new()).unwrap();
+            assert_eq!((decoder.last_id(), decoder.retry()), (id, retry.map(Duration::from_millis)), "{stream:?}");
+        }
+    }
+
+    #[test]
     fn a_line_without_end_is_refused_before_it_fills_the_memory() {
-        let mut decoder = SseDecoder::default();
+        let mut decoder = SseDecoder::new(MAX);
         let chunk = vec![b'x'; 1 << 20];
         let took = (0..64).take_while(|_| decoder.push(&chunk, &mut Vec::new()).is_ok()).count();
         assert_eq!(took, 16);
