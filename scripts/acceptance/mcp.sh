@@ -12,8 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 server() { jq -cn --arg s "$ONA_ROOT/crates/ona/tests/it/mcp_server.mjs" --arg l "$WORLD/log" --argjson m "${1:-{\}}" '{command:"node",args:[$s],env:{LOG:$l}} + $m'; }
 # with NAME [MORE_JSON] : settings with one server of that name
 with() { settings "$(jq -cn --arg n "$1" --argjson s "$(server)" --argjson m "${2:-{\}}" '{mcpServers:{($n):$s}} + $m')"; }
-# got METHOD : the params of what the server got, one per line
-got() { [ ! -e "$WORLD/log" ] || jq -c --arg m "$1" 'select(.method == $m).params' "$WORLD/log"; }
+# got METHOD : the params of what the server got, one per line, without the token for progress
+got() { [ ! -e "$WORLD/log" ] || jq -c --arg m "$1" 'select(.method == $m).params | if type == "object" then del(._meta) else . end' "$WORLD/log"; }
 arguments() { got tools/call | jq -c .arguments; }
 # http_server [OPTIONS_JSON] : starts a scripted server over HTTP; $HTTP is its address, $HTTP_LOG its log
 http_server() {

@@ -1,14 +1,15 @@
-//! A connection to one server: its transport, the handshake, requests.
+//! A connection to one server: where its messages go, its process, what a failed request means for it.
 
 use crate::context::ServerContext;
-use crate::definition::{DefinitionOwner, ServerDefinition, ServerTransport};
-use crate::handler::{Inbox, McpClientHandler};
+use crate::definition::{DefinitionOwner, HttpStyle, ServerDefinition, ServerTransport};
 use crate::http;
-use crate::peer::{OnProgress, Peer, Request};
+use crate::protocol::{
+    self, EventStream, Inbox, Lines, ListKind, McpClientHandler, ProtocolVersion, Request, ServerCall, ServerLink,
+    Session,
+};
 use crate::relay;
-use crate::wire::{Wire, WireEnding};
 use ona_process::{ChildCommand, ChildExit, ChildHandle, OnDeath, PersistentChild};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,8 +20,6 @@ use tokio_util::sync::CancellationToken;
 const GRACE: Duration = Duration::from_secs(1);
 /// What is kept of a server's complaints.
 const COMPLAINTS: usize = 64 * 1024;
-/// The versions of the protocol that this program speaks, the newest first.
-const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// Why a server is not connected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -64,104 +63,108 @@ pub enum McpCallError {
     Interrupted,
 }
 
-impl McpCallError {
-    /// The `error` of a JSON-RPC answer.
-    pub(crate) fn refused(error: &Value) -> Self {
-        Self::Refused {
-            code: error["code"].as_i64().unwrap_or_default(),
-            message: error["message"].as_str().unwrap_or("no reason was given").to_owned(),
-            data: error["data"].clone(),
-        }
-    }
+/// Why a handshake did not succeed.
+enum OpenError {
+    Failed(ConnectError),
+    /// The server names this version.
+    Speaks(ProtocolVersion),
 }
 
 pub(crate) struct McpConnection {
     server: String,
-    peer: Peer,
-    ending: Mutex<Option<WireEnding>>,
+    session: Session,
     child: Mutex<Option<ChildHandle>>,
-    handler: Arc<McpClientHandler>,
     /// A request failed in a way that leaves the session in doubt: the next call makes another.
     spoiled: AtomicBool,
-    /// `serverInfo`, `capabilities` and `instructions`, as the server gave them.
-    pub info: Value,
 }
 
 impl McpConnection {
     pub(crate) async fn open(definition: &ServerDefinition, around: &Arc<ServerContext>) -> Result<Self, ConnectError> {
+        let mut version = protocol::versions().swap_remove(0);
+        loop {
+            match Self::open_with(definition, around, version.clone()).await {
+                Err(OpenError::Speaks(other)) => version = other,
+                Err(OpenError::Failed(why)) => return Err(why),
+                Ok(opened) => return Ok(opened),
+            }
+        }
+    }
+
+    async fn open_with(
+        definition: &ServerDefinition,
+        around: &Arc<ServerContext>,
+        version: ProtocolVersion,
+    ) -> Result<Self, OpenError> {
         let server = definition.name.clone();
-        let handler = McpClientHandler { server: server.clone(), inbox: Inbox::default(), around: Arc::clone(around) };
-        let handler = Arc::new(handler);
-        let failed = |why: String| ConnectError::Failed(why);
+        let failed = |why: String| OpenError::Failed(ConnectError::Failed(why));
         let mut child = None;
-        let wire = match &definition.endpoint {
-            ServerTransport::Stdio { command, args, env } => {
-                let worker = PersistentChild::start(&stdio(definition.owner, command, args, env, around)).await;
-                let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
-                child = Some(rest);
-                Wire::lines(stdout, stdin)
-            }
-            ServerTransport::Http(endpoint) => http::open(definition, endpoint, around).await?,
-            ServerTransport::Host => {
-                let relay = around.relay().ok_or_else(|| failed("no program drives this run".into()))?;
-                let (reader, writer) = tokio::io::split(relay::pipe(relay, server.clone()));
-                Wire::lines(reader, writer)
-            }
+        let link = async {
+            Ok(match &definition.endpoint {
+                ServerTransport::Stdio { command, args, env } => {
+                    let worker = PersistentChild::start(&stdio(definition.owner, command, args, env, around)).await;
+                    let (stdout, stdin, rest) = worker.map_err(|error| failed(error.to_string()))?.streams();
+                    child = Some(rest);
+                    ServerLink::Lines(Lines::new(stdout, stdin))
+                }
+                ServerTransport::Http(endpoint) => {
+                    let link = http::link(definition, endpoint, around).await.map_err(failed)?;
+                    match endpoint.style {
+                        HttpStyle::Streamable => ServerLink::Streamable(protocol::streamable(link)),
+                        HttpStyle::Sse => {
+                            let opened = EventStream::open(link).await;
+                            ServerLink::EventStream(Box::new(opened.map_err(|error| OpenError::Failed(error.into()))?))
+                        }
+                    }
+                }
+                ServerTransport::Host => {
+                    let relay = around.relay().ok_or_else(|| failed("no program drives this run".into()))?;
+                    let (reader, writer) = tokio::io::split(relay::pipe(relay, server.clone()));
+                    ServerLink::Lines(Lines::new(reader, writer))
+                }
+            })
         };
-        let (peer, ending) = Peer::start(wire, Arc::clone(&handler));
-        let info = match handshake(&peer, around.connect).await {
-            Ok(info) => info,
-            Err(McpCallError::NeedsAuth(remedy)) => return Err(ConnectError::NeedsAuth(remedy)),
+        let link = link.await?;
+        let handler = McpClientHandler {
+            server: server.clone(),
+            inbox: Inbox::default(),
+            around: Arc::clone(around),
+            version: version.clone(),
+        };
+        let session = match Session::open(link, Arc::new(handler)).await {
+            Ok(session) => session,
             Err(error) => {
-                let end = match (&mut child, &error) {
-                    (Some(child), McpCallError::Lost(_)) => Some(ended(child).await),
-                    _ => None,
-                };
-                return Err(failed(end.unwrap_or_else(|| plainly(error))));
+                if let Some(other) = protocol::another_version(&error, &version) {
+                    tracing::debug!(server, version = other.as_str(), "trying an older version of the protocol");
+                    return Err(OpenError::Speaks(other));
+                }
+                return Err(match (&mut child, error) {
+                    (Some(child), McpCallError::Lost(_)) => failed(ended(child).await),
+                    (_, error) => OpenError::Failed(error.into()),
+                });
             }
         };
-        tracing::debug!(server, version = info["protocolVersion"].as_str(), "connected");
-        Ok(Self {
-            server,
-            peer,
-            ending: Mutex::new(Some(ending)),
-            child: Mutex::new(child),
-            handler,
-            spoiled: AtomicBool::new(false),
-            info,
-        })
+        tracing::debug!(server, version = session.info["protocolVersion"].as_str(), "connected");
+        Ok(Self { server, session, child: Mutex::new(child), spoiled: AtomicBool::new(false) })
+    }
+
+    /// `serverInfo`, `capabilities` and `instructions`, as the server gave them.
+    pub(crate) fn info(&self) -> &Value {
+        &self.session.info
     }
 
     pub(crate) fn inbox(&self) -> &Inbox {
-        &self.handler.inbox
+        &self.session.handler.inbox
     }
 
     /// Returns whether the server declared this capability.
     pub(crate) fn offers(&self, capability: &str) -> bool {
-        self.info["capabilities"].get(capability).is_some_and(|value| !value.is_null())
+        self.info()["capabilities"].get(capability).is_some_and(|value| !value.is_null())
     }
 
     /// Sends one request and returns its result.
-    pub(crate) async fn request(
-        &self,
-        method: &str,
-        params: Value,
-        timeout: Duration,
-        cancel: &CancellationToken,
-    ) -> Result<Value, McpCallError> {
-        self.request_with_progress(method, params, timeout, cancel, None).await
-    }
-
-    #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method))]
-    pub(crate) async fn request_with_progress(
-        &self,
-        method: &str,
-        params: Value,
-        timeout: Duration,
-        cancel: &CancellationToken,
-        progress: Option<OnProgress>,
-    ) -> Result<Value, McpCallError> {
-        match self.peer.request(Request { method, params, timeout, cancel, progress }).await {
+    #[tracing::instrument(level = "debug", name = "mcp_request", skip_all, err(level = "debug"), fields(server = self.server, method = request.call.method()))]
+    pub(crate) async fn request(&self, request: Request<'_>) -> Result<Value, McpCallError> {
+        match self.session.request(request).await {
             Err(McpCallError::Lost(why)) => {
                 self.spoiled.store(true, Ordering::SeqCst);
                 Err(McpCallError::Lost(self.cause(why).await))
@@ -175,13 +178,13 @@ impl McpConnection {
     }
 
     /// Returns all pages of a list.
-    pub(crate) async fn list(&self, method: &str, key: &str, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
+    pub(crate) async fn list(&self, kind: ListKind, timeout: Duration) -> Result<Vec<Value>, McpCallError> {
         let (mut items, mut cursor) = (Vec::new(), None::<String>);
         let cancel = CancellationToken::new();
         for _ in 0..PAGES {
-            let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-            let mut page = self.request(method, params, timeout, &cancel).await?;
-            if let Some(Value::Array(more)) = page.get_mut(key).map(Value::take) {
+            let call = ServerCall::List { kind, cursor: cursor.as_deref() };
+            let mut page = self.request(Request { call, timeout, cancel: &cancel, progress: None }).await?;
+            if let Some(Value::Array(more)) = page.get_mut(kind.key()).map(Value::take) {
                 items.extend(more);
             }
             let next = page["nextCursor"].as_str().filter(|next| !next.is_empty()).map(str::to_owned);
@@ -195,13 +198,13 @@ impl McpConnection {
     }
 
     /// Tells the server that the directories have changed.
-    pub(crate) fn announce_roots(&self) {
-        self.peer.notify("notifications/roots/list_changed", json!({}));
+    pub(crate) async fn announce_roots(&self) {
+        self.session.announce_roots().await;
     }
 
     async fn cause(&self, why: String) -> String {
         match self.child.lock().await.as_mut() {
-            Some(child) if self.peer.is_closed() => ended(child).await,
+            Some(child) if self.session.is_closed() => ended(child).await,
             _ if why.is_empty() => "the server closed it".into(),
             _ => why,
         }
@@ -209,7 +212,7 @@ impl McpConnection {
 
     /// Returns whether requests can still be answered.
     pub(crate) fn is_closed(&self) -> bool {
-        self.peer.is_closed()
+        self.session.is_closed()
     }
 
     /// Returns whether the next call needs another connection.
@@ -218,48 +221,11 @@ impl McpConnection {
     }
 
     pub(crate) async fn close(&self) {
-        if let Some(ending) = self.ending.lock().await.take() {
-            ending.end(GRACE).await;
-        }
+        self.session.close(GRACE).await;
         if let Some(mut child) = self.child.lock().await.take() {
             child.end(GRACE).await;
         }
     }
-}
-
-/// Agrees on a version of the protocol. The server chooses; one that this program does not speak ends it.
-async fn handshake(peer: &Peer, within: Duration) -> Result<Value, McpCallError> {
-    let cancel = CancellationToken::new();
-    let mut version = VERSIONS[0];
-    let info = loop {
-        let params = json!({
-            "protocolVersion": version,
-            "capabilities": {"elicitation": {"form": {}, "url": {}}, "roots": {"listChanged": true}},
-            "clientInfo": {"name": "ona", "version": env!("CARGO_PKG_VERSION")},
-        });
-        let request = Request { method: "initialize", params, timeout: within, cancel: &cancel, progress: None };
-        match peer.request(request).await {
-            Ok(info) => break info,
-            // A server may name the versions it speaks instead of choosing one.
-            Err(McpCallError::Refused { code, message, data }) => {
-                let speaks =
-                    |one: &&str| data["supported"].as_array().is_some_and(|list| list.iter().any(|v| v == one));
-                match VERSIONS.into_iter().skip(1).find(speaks) {
-                    Some(other) if version == VERSIONS[0] => version = other,
-                    Some(_) | None => return Err(McpCallError::Refused { code, message, data }),
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    };
-    let chosen = info["protocolVersion"].as_str().unwrap_or_default();
-    if !VERSIONS.contains(&chosen) {
-        let chosen = if chosen.is_empty() { "no version of the protocol".to_owned() } else { format!("{chosen:?}") };
-        let why = format!("it speaks {chosen}; this program speaks {}", VERSIONS.join(", "));
-        return Err(McpCallError::NotTaken(why));
-    }
-    peer.notify("notifications/initialized", json!({}));
-    Ok(info)
 }
 
 /// Words for a handshake that failed.

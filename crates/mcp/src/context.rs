@@ -3,7 +3,7 @@
 use crate::definition::DefinitionOwner;
 use crate::elicit::{ElicitAnswer, ElicitHandler, Elicitation};
 use crate::logins::ServerLogins;
-use crate::peer::CallProgress;
+use crate::protocol::CallProgress;
 use crate::relay::MessageRelay;
 use ona_api::{CallId, Env, Redactor, credentials, environment};
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Servers of the Model Context Protocol, and their tools.
 //!
-//! `definition`, `policy` and `catalog` read what is configured. `wire` and `http` carry messages,
-//! `peer` matches answers with requests, `handler` answers what servers ask, and `connection` puts
-//! them together; none of them is visible outside. `server` and `servers` hold the connections of
+//! `definition`, `policy` and `catalog` read what is configured. `protocol` speaks with one server, by
+//! way of the library rmcp, which no other module knows; `http` makes its requests over the network, and
+//! `connection` puts them together; none of them is visible outside. `server` and `servers` hold the connections of
 //! a run; `tool`, `resources` and `prompt` are what a call or a person sees. `login` finds out
 //! how a person logs in to a server, `logins` where the result is kept.
 //!
@@ -15,13 +15,12 @@ mod context;
 mod definition;
 mod elicit;
 mod expand;
-mod handler;
 mod http;
 pub mod login;
 mod logins;
-mod peer;
 mod policy;
 mod prompt;
+mod protocol;
 mod relay;
 mod reply;
 mod resources;
@@ -31,7 +30,6 @@ mod server;
 mod servers;
 mod slug;
 mod tool;
-mod wire;
 
 pub use catalog::{Catalog, ExcludeReason, ExcludedServer, McpSources};
 pub use connection::McpCallError;
@@ -42,9 +40,9 @@ pub use definition::{
 };
 pub use elicit::{ElicitAction, ElicitAnswer, ElicitHandler, Elicitation};
 pub use logins::ServerLogins;
-pub use peer::CallProgress;
 pub use policy::Policy;
 pub use prompt::{PromptArgument, PromptText, ServerPrompt};
+pub use protocol::CallProgress;
 pub use relay::MessageRelay;
 pub use reply::{McpReply, output_text};
 pub use resources::{ListMcpResources, ReadMcpResource};

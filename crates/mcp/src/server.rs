@@ -3,14 +3,14 @@
 use crate::connection::{ConnectError, McpCallError, McpConnection};
 use crate::context::ServerContext;
 use crate::definition::{ServerDefinition, ServerTransport};
-use crate::peer::OnProgress;
 use crate::prompt::ServerPrompt;
+use crate::protocol::{ListKind, OnProgress, Request, ServerCall};
 use crate::reply::McpReply;
 use crate::restarts::Restarts;
 use crate::schema;
 use crate::slug::{Slug, tool_name};
 use ona_tools::ToolContext;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -146,7 +146,7 @@ impl McpServer {
     /// `serverInfo`, once it is connected.
     pub fn info(&self) -> Option<Value> {
         match &*self.state.borrow() {
-            State::Open(connection) => connection.info.get("serverInfo").cloned(),
+            State::Open(connection) => connection.info().get("serverInfo").cloned(),
             _ => None,
         }
     }
@@ -163,7 +163,7 @@ impl McpServer {
     /// `instructions` for the model, once it is connected.
     pub fn instructions(&self) -> Option<String> {
         let State::Open(connection) = &*self.state.borrow() else { return None };
-        let words = connection.info["instructions"].as_str()?.trim();
+        let words = connection.info()["instructions"].as_str()?.trim();
         (!words.is_empty()).then(|| ona_api::text::head(words, DESCRIPTION).0.to_owned())
     }
 
@@ -251,7 +251,7 @@ impl McpServer {
         if !connection.offers("prompts") {
             return;
         }
-        match connection.list("prompts/list", "prompts", self.definition.timeout).await {
+        match connection.list(ListKind::Prompts, self.definition.timeout).await {
             Ok(listed) => {
                 let prompts = listed.iter().filter_map(|one| ServerPrompt::read(&self.definition.slug, one));
                 self.set_prompts(prompts.map(Arc::new).collect());
@@ -261,7 +261,7 @@ impl McpServer {
     }
 
     async fn listed(&self, connection: &McpConnection) -> Result<Vec<Arc<ServerTool>>, McpCallError> {
-        let listed = match connection.list("tools/list", "tools", self.definition.timeout).await {
+        let listed = match connection.list(ListKind::Tools, self.definition.timeout).await {
             // Some have tools but do not declare them; one without tools need not know the request.
             Err(McpCallError::Refused { .. }) if !connection.offers("tools") => Vec::new(),
             listed => listed?,
@@ -370,8 +370,8 @@ impl McpServer {
         cancel: &CancellationToken,
         progress: Option<OnProgress>,
     ) -> Result<McpReply, McpCallError> {
-        let params = json!({"name": tool, "arguments": arguments});
-        let result = self.request("tools/call", params, caller, cancel, progress).await?;
+        let call = ServerCall::Tool { name: tool, arguments };
+        let result = self.request(call, caller, cancel, progress).await?;
         Ok(McpReply::of(&result))
     }
 
@@ -379,8 +379,7 @@ impl McpServer {
     /// does not know the session.
     async fn request(
         &self,
-        method: &str,
-        params: Value,
+        call: ServerCall<'_>,
         caller: Caller,
         cancel: &CancellationToken,
         progress: Option<OnProgress>,
@@ -393,8 +392,7 @@ impl McpServer {
             };
             let _unattended = (caller == Caller::Hook).then(|| Unattended::begin(&connection));
             let timeout = self.definition.timeout;
-            let sent =
-                connection.request_with_progress(method, params.clone(), timeout, cancel, progress.clone()).await;
+            let sent = connection.request(Request { call, timeout, cancel, progress: progress.clone() }).await;
             match sent {
                 Err(McpCallError::SessionEnded) if std::mem::take(&mut again) => {}
                 answered => return answered,
@@ -409,25 +407,25 @@ impl McpServer {
         arguments: &Map<String, Value>,
         cancel: &CancellationToken,
     ) -> Result<crate::prompt::PromptText, McpCallError> {
-        let params = json!({"name": prompt.prompt, "arguments": arguments});
-        let result = self.request("prompts/get", params, Caller::Agent, cancel, None).await?;
+        let call = ServerCall::Prompt { name: &prompt.prompt, arguments };
+        let result = self.request(call, Caller::Agent, cancel, None).await?;
         Ok(crate::prompt::PromptText::of(&result))
     }
 
     /// Takes note of the directories of a call and announces them if they are others than before.
-    pub(crate) fn follow_roots(&self, cx: &ToolContext) {
+    pub(crate) async fn follow_roots(&self, cx: &ToolContext) {
         let now = self.around.set_roots(std::iter::once(&cx.project).chain(&cx.extra).cloned().collect());
         let told = self.told_roots.swap(now, Ordering::SeqCst);
-        if let State::Open(connection) = &*self.state.borrow()
-            && told != now
-        {
-            connection.announce_roots();
+        if told == now {
+            return;
         }
+        let State::Open(connection) = self.state.borrow().clone() else { return };
+        connection.announce_roots().await;
     }
 
     pub(crate) async fn resources(&self) -> Result<Vec<Value>, McpCallError> {
         let connection = self.connection().await?;
-        match connection.list("resources/list", "resources", self.definition.timeout).await {
+        match connection.list(ListKind::Resources, self.definition.timeout).await {
             Err(McpCallError::Refused { .. }) if !connection.offers("resources") => Ok(Vec::new()),
             listed => listed,
         }
@@ -435,7 +433,7 @@ impl McpServer {
 
     /// Returns the result of `resources/read`.
     pub async fn read(&self, uri: &str, cancel: &CancellationToken) -> Result<Value, McpCallError> {
-        self.request("resources/read", json!({ "uri": uri }), Caller::Agent, cancel, None).await
+        self.request(ServerCall::Resource { uri }, Caller::Agent, cancel, None).await
     }
 
     /// Returns the part of a result that the model receives.

@@ -30,7 +30,7 @@ impl AnyTool for McpTool {
         let arguments = arguments.clone();
         Ok(PlannedCall::new(input.clone(), vec![Access::Plain], move |cx| {
             Box::pin(async move {
-                self.server.follow_roots(cx);
+                self.server.follow_roots(cx).await;
                 let progress = self.server.progress_of(&self.offered, cx);
                 let called = self.server.call(&self.offered.tool, &arguments, Caller::Agent, &cx.cancel, progress);
                 match called.await {

@@ -1,21 +1,19 @@
-//! Servers behind an address: streamable HTTP, and the older transport with one stream of events.
+//! Requests to servers behind an address, and the words for those that fail.
 //!
-//! A request that fails is reported at once, so that nobody waits for an answer that cannot come;
-//! what its failure means for the session is for `connection` to say. Which headers a request
-//! carries, and where a token comes from, is in `identity`.
+//! What is in them is for `protocol`; what a failure means for the session, for `connection`. Which
+//! headers a request carries, and where a token comes from, is in `identity`.
 
-mod events;
+mod event_reader;
 mod headers_helper;
 mod identity;
-mod legacy;
-mod streamable;
 
-use crate::connection::{ConnectError, McpCallError};
+pub(crate) use crate::protocol::LONGEST;
+pub(crate) use event_reader::EventReader;
+
+use crate::connection::McpCallError;
 use crate::context::ServerContext;
-use crate::definition::{HttpEndpoint, HttpStyle, ServerDefinition};
-use crate::wire::{LONGEST, Wire};
+use crate::definition::{HttpEndpoint, ServerDefinition};
 use ::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use events::EventReader;
 use identity::{Identity, IdentityError};
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
@@ -26,33 +24,28 @@ const MAX_REFUSAL: usize = 16 * 1024;
 /// What is quoted of it.
 const MAX_QUOTE: usize = 200;
 
-/// Begins to speak with a server. Nothing is sent before the first message.
-pub(crate) async fn open(
+/// Prepares requests to a server. Nothing is sent yet.
+pub(crate) async fn link(
     definition: &ServerDefinition,
     endpoint: &HttpEndpoint,
     around: &Arc<ServerContext>,
-) -> Result<Wire, ConnectError> {
-    let failed = |why: String| ConnectError::Failed(why);
-    let client = ona_auth::http::server_client(&endpoint.url).map_err(|error| failed(error.to_string()))?;
-    let url = Url::parse(&endpoint.url).map_err(|_| failed("its `url` is not an address".into()))?;
-    let identity = Identity::of(definition, endpoint, around).await.map_err(failed)?;
-    let link = HttpLink { client, url, identity };
-    Ok(match endpoint.style {
-        HttpStyle::Streamable => Wire::spawn(move |task| streamable::run(link, task)),
-        HttpStyle::Sse => Wire::spawn(move |task| legacy::run(link, task)),
-    })
+) -> Result<HttpLink, String> {
+    let client = ona_auth::http::server_client(&endpoint.url).map_err(|error| error.to_string())?;
+    let url = Url::parse(&endpoint.url).map_err(|_| "its `url` is not an address".to_owned())?;
+    let identity = Identity::of(definition, endpoint, around).await?;
+    Ok(HttpLink { client, url, identity })
 }
 
 /// Requests to one server.
-struct HttpLink {
+pub(crate) struct HttpLink {
     client: Client,
-    url: Url,
+    pub url: Url,
     identity: Identity,
 }
 
 impl HttpLink {
     /// Sends one request, and once more if the server wants another credential and there is one.
-    async fn send(
+    pub(crate) async fn send(
         &self,
         method: Method,
         url: &Url,
@@ -77,7 +70,7 @@ impl HttpLink {
     }
 
     /// Why a request was not carried out.
-    async fn refusal(&self, response: Response, in_session: bool) -> McpCallError {
+    pub(crate) async fn refusal(&self, response: Response, in_session: bool) -> McpCallError {
         let status = response.status();
         if status == StatusCode::UNAUTHORIZED {
             return McpCallError::NeedsAuth(self.identity.remedy());
@@ -95,7 +88,12 @@ impl HttpLink {
         }
         // An answer of the protocol, whatever the status says.
         if json["jsonrpc"] == "2.0" && json["error"].is_object() && json.get("id").is_some_and(|id| !id.is_null()) {
-            return McpCallError::refused(&json["error"]);
+            let error = &json["error"];
+            return McpCallError::Refused {
+                code: error["code"].as_i64().unwrap_or_default(),
+                message: words.unwrap_or_else(|| "no reason was given".into()),
+                data: error["data"].clone(),
+            };
         }
         if status.is_redirection() {
             return McpCallError::NotTaken(format!(
@@ -136,7 +134,7 @@ fn unreachable(error: &reqwest::Error) -> McpCallError {
 }
 
 /// Returns a body, unless it is longer than that.
-async fn limited(mut response: Response, most: usize) -> Option<Vec<u8>> {
+pub(crate) async fn limited(mut response: Response, most: usize) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.ok()? {
         body.extend_from_slice(&chunk);
@@ -147,7 +145,7 @@ async fn limited(mut response: Response, most: usize) -> Option<Vec<u8>> {
     Some(body)
 }
 
-fn content_type(response: &Response) -> String {
+pub(crate) fn content_type(response: &Response) -> String {
     let value = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
