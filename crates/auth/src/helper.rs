@@ -70,6 +70,7 @@ impl ApiKeyHelper {
             deadline: Some(self.deadline),
             grace: Duration::ZERO,
             on_death: OnDeath::Leave,
+            wall: None,
         };
         let ran = ona_process::run(command, cancel).await.map_err(|_| HelperFailure::NotStarted)?;
         match ran.end {

@@ -229,6 +229,7 @@ impl Demo {
             deadline: Some(Duration::from_secs(60)),
             grace: Duration::from_secs(1),
             on_death: OnDeath::Leave,
+            wall: None,
         };
         let ran = ona_process::run(command, &CancellationToken::new()).await.map_err(Failure::refused)?;
         let code = match ran.end {

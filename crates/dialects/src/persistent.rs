@@ -121,6 +121,7 @@ impl Persistent {
             deadline: None,
             grace: Duration::ZERO,
             on_death: OnDeath::Leave,
+            wall: None,
         };
         PersistentChild::start(&command).await
     }

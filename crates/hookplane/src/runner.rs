@@ -126,6 +126,7 @@ pub async fn run_process(argv: Argv, called: HookInvocation<'_>) -> HookExecutio
                 deadline: Some(timeout),
                 grace: if at_once { Duration::ZERO } else { GRACE },
                 on_death: OnDeath::Leave,
+                wall: None,
             };
             ona_process::run(command, cancel).await
         }

@@ -265,6 +265,7 @@ fn stdio(
         deadline: None,
         grace: GRACE,
         on_death: OnDeath::Kill,
+        wall: None,
     }
 }
 

@@ -104,6 +104,7 @@ async fn version(node: &Path, env: &Env) -> Option<u32> {
         deadline: Some(Duration::from_secs(10)),
         grace: Duration::ZERO,
         on_death: OnDeath::Leave,
+        wall: None,
     };
     let ran = ona_process::run(command, &CancellationToken::new()).await;
     let ran = ran.inspect_err(|error| tracing::debug!(node = %node.display(), %error, "has no version")).ok()?;

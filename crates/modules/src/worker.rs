@@ -59,6 +59,7 @@ impl WorkerEngine {
             deadline: None,
             grace: Duration::ZERO,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         let child = PersistentChild::start(&command).await.map_err(|error| error.to_string())?;
         let (mut speaker, listener) = child.split();

@@ -20,6 +20,7 @@ mod plan;
 mod plugin;
 mod print;
 mod project;
+mod sandbox;
 mod sessions;
 mod settings;
 mod startup;
@@ -29,7 +30,7 @@ mod transition;
 
 use args::{Command, Gastown, Job, Options, Task, Wrong};
 use ona_demo::Tour;
-use ona_process::keeper;
+use ona_process::{keeper, wall};
 use ona_runtime::{Failure, gastown};
 use ona_trust::BadFiles;
 use std::process::ExitCode;
@@ -37,6 +38,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     if keeper::is_keeper(std::env::args_os().next().as_deref()) {
         return keeper::serve();
+    }
+    if wall::is_check(std::env::args_os().next().as_deref()) {
+        return wall::serve_check(std::env::args_os());
     }
     keeper::enable();
     let code = run_program();
@@ -126,6 +130,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
             Command::Memory(command) => memory::run(&launch, command),
             Command::Plugin(command) => plugin::run(&launch, &command, yes),
             Command::Mcp(command) => mcp::run(&launch, command),
+            Command::Sandbox(command) => sandbox::run(&launch, command),
             Command::Hooks(command) => hooks::run(&launch, command),
             Command::Test(command) => test::run(&launch, command),
         },

@@ -67,7 +67,7 @@ impl ChildProcess {
                 stderr: ChildStderr::from_std(OwnedFd::from(stderr).into())?,
                 exit: ChildWaiter::Kept(child),
             }),
-            Err(StartError::NoKeeper) => Self::start_directly(prepared(spec, OnDeath::Leave), input),
+            Err(StartError::NoKeeper) => Self::start_directly(prepared(spec, OnDeath::Leave)?, input),
             Err(StartError::Child(error)) => Err(error),
         }
     }
@@ -75,7 +75,7 @@ impl ChildProcess {
     /// Only Linux has what a keeper needs.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn start_kept(spec: &ChildSpec, input: ChildInput) -> io::Result<Self> {
-        Self::start_directly(prepared(spec, OnDeath::Leave), input)
+        Self::start_directly(prepared(spec, OnDeath::Leave)?, input)
     }
 }
 

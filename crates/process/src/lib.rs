@@ -22,6 +22,7 @@ mod running;
 pub mod scratch;
 pub mod secrets;
 mod spawn;
+pub mod wall;
 
 pub use cancellation::{REPORT_TIME, TurnCancellation};
 pub use capture::Captured;
@@ -30,6 +31,7 @@ pub use groups::kill_all;
 pub use persistent::{ChildHandle, ChildIoError, ChildReader, ChildWriter, PersistentChild};
 pub use running::{ChildOutput, Running};
 pub use spawn::{ChildCommand, OnDeath, SpawnError};
+pub use wall::WallOrder;
 
 use running::Descendants;
 use tokio_util::sync::CancellationToken;

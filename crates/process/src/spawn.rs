@@ -2,11 +2,13 @@
 
 use crate::child::ChildProcess;
 use crate::groups::{self, GroupRegistration};
+use crate::wall::{ReadyWall, WallOrder};
 use crate::{mark, secrets};
 use ona_api::{Env, Variable, environment};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What to run. The environment is complete: nothing is inherited besides it.
@@ -23,6 +25,8 @@ pub struct ChildCommand {
     /// Time between SIGTERM and SIGKILL; zero means SIGKILL at once.
     pub grace: Duration,
     pub on_death: OnDeath,
+    /// What the kernel keeps it from.
+    pub wall: Option<Arc<WallOrder>>,
 }
 
 /// What becomes of a child, with all it started, when this program dies without ending it:
@@ -66,6 +70,7 @@ pub(crate) struct ChildSpec {
     pub mark: Option<u64>,
     /// The agent decided to start it: it gets no descriptor that is for this program alone.
     pub of_agent: bool,
+    pub wall: Option<Arc<WallOrder>>,
 }
 
 /// Starts the child and registers it among those that are killed when the program has to end at once.
@@ -83,10 +88,13 @@ pub(crate) fn spawn(
         env: command.env.clone(),
         mark: command.env.non_empty(AGENT_DATABASE).and_then(|file| mark::of_file(file.as_ref())),
         of_agent: command.env.is_set(AGENT_DATABASE),
+        wall: command.wall.clone(),
     };
     let started = match command.on_death {
         OnDeath::Kill => ChildProcess::start_kept(&spec, input),
-        OnDeath::Leave => ChildProcess::start_directly(prepared(&spec, OnDeath::Leave), input),
+        OnDeath::Leave => {
+            prepared(&spec, OnDeath::Leave).and_then(|command| ChildProcess::start_directly(command, input))
+        }
     };
     let child = started.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => SpawnError::MissingProgram(command.program.to_string_lossy().into_owned()),
@@ -97,12 +105,32 @@ pub(crate) fn spawn(
 }
 
 /// Returns the command as it runs, except for its streams.
-pub(crate) fn prepared(spec: &ChildSpec, on_death: OnDeath) -> std::process::Command {
+pub(crate) fn prepared(spec: &ChildSpec, on_death: OnDeath) -> std::io::Result<std::process::Command> {
+    let wall = spec.wall.as_ref().map(|order| order.prepare(&spec.cwd)).transpose()?;
     #[expect(clippy::disallowed_methods, reason = "this is the one place that starts children")]
     let mut child = std::process::Command::new(&spec.program);
     child.args(&spec.args).current_dir(&spec.cwd).env_clear().envs(spec.env.iter());
     own_session(&mut child, spec.mark, spec.of_agent, on_death);
-    child
+    if let Some(wall) = wall {
+        behind_wall(&mut child, wall, on_death);
+    }
+    Ok(child)
+}
+
+/// Last of all that is done before the program starts: what came before may need what the wall takes.
+#[expect(unsafe_code, reason = "the child is prepared between fork and exec")]
+fn behind_wall(child: &mut std::process::Command, mut wall: ReadyWall, on_death: OnDeath) {
+    // SAFETY: everything that is allocated was allocated before; what is left are system calls.
+    unsafe {
+        child.pre_exec(move || {
+            wall.enter()?;
+            if on_death == OnDeath::Kill {
+                // The kernel forgets it where rights change.
+                end_with_parent()?;
+            }
+            Ok(())
+        });
+    }
 }
 
 /// A session of its own: no controlling terminal, and a process group whose id is the child's.

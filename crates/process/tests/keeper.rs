@@ -15,8 +15,10 @@ fn main() -> std::process::ExitCode {
 mod linux {
     use ona_api::Env;
     use ona_process::{
-        ChildCommand, ChildExit, OnDeath, PersistentChild, SpawnError, keeper, run, run_and_clear, start,
+        ChildCommand, ChildExit, OnDeath, PersistentChild, SpawnError, WallOrder, keeper, run, run_and_clear, start,
+        wall,
     };
+    use ona_sandbox::{Mechanism, Policy};
     use rustix::process::{Pid, Signal, kill_process};
     use std::os::unix::process::ExitStatusExt;
     use std::path::Path;
@@ -24,11 +26,13 @@ mod linux {
     use std::time::{Duration, Instant};
     use tokio_util::sync::CancellationToken;
 
-    const TESTS: [(&str, fn()); 5] = [
+    const TESTS: [(&str, fn()); 7] = [
         ("whatever_ends_the_program_nothing_it_started_goes_on", whatever_ends_the_program_nothing_it_started_goes_on),
         ("after_a_farewell_what_runs_may_stay", after_a_farewell_what_runs_may_stay),
         ("a_kept_child_is_like_any_other", a_kept_child_is_like_any_other),
         ("a_keeper_that_is_killed_takes_its_children_along", a_keeper_that_is_killed_takes_its_children_along),
+        ("what_holds_here_is_found_out_by_trying", what_holds_here_is_found_out_by_trying),
+        ("a_child_behind_a_wall_is_kept_in", a_child_behind_a_wall_is_kept_in),
         ("a_worker_that_is_dropped_takes_its_group_along", a_worker_that_is_dropped_takes_its_group_along),
     ];
 
@@ -36,6 +40,9 @@ mod linux {
         let args: Vec<_> = std::env::args().collect();
         if keeper::is_keeper(args.first().map(AsRef::as_ref)) {
             return keeper::serve();
+        }
+        if wall::is_check(args.first().map(AsRef::as_ref)) {
+            return wall::serve_check(std::env::args_os());
         }
         match args.get(1).map(String::as_str) {
             Some("program") => program(Path::new(&args[2]), &args[3]),
@@ -65,6 +72,7 @@ mod linux {
             deadline: None,
             grace: Duration::from_secs(1),
             on_death: OnDeath::Kill,
+            wall: None,
         }
     }
 
@@ -201,6 +209,42 @@ mod linux {
                 assert_eq!(child.wait().await, ChildExit::Exited(code));
             }
         });
+    }
+
+    /// Also what it leaves in the background, and also where the keeper does not start it.
+    fn a_child_behind_a_wall_is_kept_in() {
+        for on_death in [OnDeath::Kill, OnDeath::Leave] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::create_dir(dir.path().join("in")).unwrap();
+            std::fs::write(dir.path().join("in/guarded"), "kept").unwrap();
+            let policy = Policy {
+                read_only: vec![dir.path().join("in/guarded")],
+                hidden: vec![dir.path().join("none")],
+                protected_processes: vec![std::process::id().cast_signed()],
+                ..Policy::default()
+            };
+            let wall = WallOrder { policy, mechanisms: Mechanism::ALL.to_vec() };
+            let script = format!(
+                "pwd; cat in/guarded; echo >free; (echo no >in/guarded) & wait; rm -f in/guarded; mv in out; kill -9 {}; true",
+                std::process::id()
+            );
+            let command = ChildCommand { wall: Some(std::sync::Arc::new(wall)), on_death, ..sh(&script, dir.path()) };
+            let ran = on_runtime(run(command, &CancellationToken::new())).unwrap();
+            let (stdout, stderr) =
+                (String::from_utf8_lossy(&ran.stdout.bytes), String::from_utf8_lossy(&ran.stderr.bytes));
+            assert_eq!(ran.end, ChildExit::Exited(0), "{stderr}");
+            assert_eq!(stdout, format!("{}\nkept", dir.path().display()), "{stderr}");
+            assert!(dir.path().join("free").exists());
+            assert_eq!(std::fs::read_to_string(dir.path().join("in/guarded")).unwrap(), "kept");
+        }
+    }
+
+    fn what_holds_here_is_found_out_by_trying() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = wall::try_here(dir.path()).unwrap();
+        let names: Vec<_> = state.mechanisms.iter().map(|(mechanism, _)| *mechanism).collect();
+        assert_eq!(names, Mechanism::ALL);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "it leaves nothing");
     }
 
     fn a_keeper_that_is_killed_takes_its_children_along() {

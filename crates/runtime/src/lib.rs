@@ -44,6 +44,7 @@ mod plugin_folders;
 pub mod plugins;
 pub mod rewinds;
 mod runtime;
+pub mod sandbox;
 mod search_access;
 pub mod session_choice;
 pub mod session_id;

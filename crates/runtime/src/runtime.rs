@@ -59,6 +59,8 @@ pub struct Runtime {
     projection: Option<Arc<TranscriptFiles>>,
     rules: Arc<RwLock<PermissionEngine>>,
     place: SessionDirs,
+    /// Files and folders that are part of the record and its guards.
+    guarded: Vec<PathBuf>,
     database: String,
     /// What tools' children get.
     env: Env,
@@ -213,11 +215,12 @@ impl Runtime {
         if !list.is_empty() || pending {
             guarded.extend(ona_trust::startup_files(&host));
         }
-        let guarded = GuardedFiles::new(Some(launch.database.path.clone()), guarded, &place);
+        let guard = GuardedFiles::new(Some(launch.database.path.clone()), guarded.iter().cloned(), &place);
+        guarded.extend(database_files(&launch.database.path));
         notes.extend(mcp.findings());
         let servers = mcp.servers.list();
         settings.sdlc.planning_problems.iter().for_each(|why| launch.note(format_args!("ona: {why}")));
-        let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guarded)
+        let engine = PermissionEngine::new(rules, permissions.default_mode, place.clone(), guard)
             .with_planning(settings.sdlc.planning)
             .with_servers(servers.iter().map(|one| one.definition.slug.to_string()))
             .with_worktree({
@@ -284,6 +287,7 @@ impl Runtime {
             added_model: OnceLock::new(),
             web: Arc::new(Web::from_env(&operators)),
             place,
+            guarded,
             settings,
             host,
             operators,
@@ -321,6 +325,16 @@ impl Runtime {
 
     pub fn start(&self) -> &Path {
         &self.place.start
+    }
+
+    /// Files and folders that are part of the record and its guards, whether they exist or not.
+    pub fn guarded(&self) -> &[PathBuf] {
+        &self.guarded
+    }
+
+    /// Where the session works: the first is where it started.
+    pub fn working_dirs(&self) -> Vec<PathBuf> {
+        [&self.place.start, &self.place.project].into_iter().chain(&self.place.extra).cloned().collect()
     }
 
     pub fn project(&self) -> &Path {

@@ -123,6 +123,7 @@ async fn output(command: &str, context: &DeclarationContext<'_>) -> Result<Strin
             deadline: Some(PATIENCE),
             grace: Duration::from_secs(1),
             on_death: OnDeath::Kill,
+            wall: None,
         },
         context.cancel,
     );

@@ -52,6 +52,7 @@ impl Sandbox {
             deadline: Some(PROBE),
             grace: Duration::ZERO,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         match ona_process::run_and_clear(command, cancel).await {
             Ok(ran) if ran.end == ChildExit::Exited(0) => sandbox,

@@ -77,6 +77,7 @@ impl TestShell {
             deadline: Some(context.project.timeout),
             grace: GRACE,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         match ona_process::run_and_clear(command, &cx.cancel).await {
             Ok(ran) => self.ran(ran),

@@ -67,6 +67,7 @@ impl PreparedShell {
             deadline,
             grace: GRACE,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         let long = script.len() > MAX_ARGUMENT;
         let track = if stays(script, cx) { Track::Nothing } else { track };

@@ -64,6 +64,7 @@ impl SessionRunner<'_> {
             deadline: None,
             grace: Duration::from_millis(500),
             on_death: OnDeath::Kill,
+            wall: None,
         };
         let told = match ona_process::run_and_clear(child, &session.cx.cancel).await {
             Ok(ran) => {

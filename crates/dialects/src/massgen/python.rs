@@ -184,6 +184,7 @@ impl Python {
             deadline: None,
             grace: Duration::ZERO,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         Ok(Live { worker: PersistentChild::start(&command).await?, imported: HashSet::new() })
     }

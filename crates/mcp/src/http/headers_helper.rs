@@ -33,6 +33,7 @@ impl HeadersHelper {
             deadline: Some(DEADLINE),
             grace: Duration::ZERO,
             on_death: OnDeath::Kill,
+            wall: None,
         };
         Self { command }
     }

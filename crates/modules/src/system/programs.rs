@@ -75,6 +75,7 @@ impl SystemCalls {
             deadline: options["timeout"].as_f64().filter(|ms| *ms > 0.0).map(|ms| Duration::from_secs_f64(ms / 1000.0)),
             grace: GRACE,
             on_death: OnDeath::Kill,
+            wall: None,
         })
     }
 }

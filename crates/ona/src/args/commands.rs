@@ -66,6 +66,9 @@ pub(crate) enum Command {
     /// Install, list, show, enable, disable or remove plugins
     #[command(subcommand)]
     Plugin(Plugin),
+    /// Try the wall of the kernel around a command by hand; tools do not use it yet
+    #[command(subcommand)]
+    Sandbox(Sandbox),
     /// Register ona as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
@@ -402,6 +405,28 @@ pub(crate) enum Gastown {
         /// Folder of the town [default: GT_ROOT]
         #[arg(long, value_name = "DIR")]
         town: Option<std::path::PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sandbox {
+    /// Try what must fail, and say what holds; exit code 1 if something got through
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a command that cannot change ona's record, guards and settings, nor read its credentials
+    Exec {
+        /// Let it write in working directories, temporary folders and package caches only
+        #[arg(long)]
+        workspace: bool,
+        /// Let it use no network, loopback included
+        #[arg(long)]
+        no_network: bool,
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+        command: Vec<std::ffi::OsString>,
     },
 }
 

@@ -106,6 +106,8 @@ const TABLE: &[(&str, &[Ids])] = &[
     ("audit export", &[DB]),
     ("settings show", &[DB, FILES, TRUST]),
     ("settings import", &[DB, FILES, TRUST]),
+    ("sandbox status", &[]),
+    ("sandbox exec", &[DB, FILES, TRUST, HOOKS, &["add_dir"]]),
     ("plan list", &[DB, CONVERSATION, FILES]),
     ("plan show", &[DB, FILES]),
     ("plan approve", &[DB, FILES]),

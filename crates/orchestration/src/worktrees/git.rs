@@ -99,6 +99,7 @@ impl Git {
             deadline: Some(deadline),
             grace: Duration::ZERO,
             on_death: OnDeath::Leave,
+            wall: None,
         }
     }
 }

@@ -7,6 +7,7 @@
 //! nothing here has a version.
 
 use crate::spawn::ChildSpec;
+use crate::wall::WallOrder;
 use ona_api::Env;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -18,6 +19,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 
 /// Standard input, output and error of a child, and the socket for notes about it.
 const DESCRIPTORS: usize = 4;
@@ -140,6 +142,10 @@ fn encode(spec: &ChildSpec) -> Vec<u8> {
         body.extend_from_slice(&u64::try_from(text.len()).unwrap_or(u64::MAX).to_ne_bytes());
         body.extend_from_slice(text);
     };
+    match &spec.wall {
+        Some(wall) => wall.write(&mut add),
+        None => add(b""),
+    }
     add(spec.program.as_bytes());
     add(spec.cwd.as_os_str().as_bytes());
     add(spec.args.len().to_string().as_bytes());
@@ -160,17 +166,22 @@ fn decode(body: &[u8]) -> Option<ChildSpec> {
         rest = after;
         Some(OsString::from_vec(text.to_vec()))
     };
+    let wall = match next()? {
+        none if none.is_empty() => None,
+        first => Some(Arc::new(WallOrder::read(&first, &mut next)?)),
+    };
     let (program, cwd) = (next()?, next()?.into());
     let count: usize = next()?.to_str()?.parse().ok()?;
     let args = (0..count).map(|_| next()).collect::<Option<_>>()?;
     let env = Env::new(std::iter::from_fn(|| Some((next()?, next()?))));
     let mark = Some(u64::from_ne_bytes(*mark)).filter(|mark| *mark != 0);
-    Some(ChildSpec { program, args, cwd, env, mark, of_agent: *of_agent != 0 })
+    Some(ChildSpec { program, args, cwd, env, mark, of_agent: *of_agent != 0, wall })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ona_sandbox::{Mechanism, Network, Policy};
 
     #[test]
     fn a_description_arrives_as_it_was_sent() {
@@ -181,9 +192,20 @@ mod tests {
             env: Env::default().with("A", "").with("B", OsString::from_vec(vec![0xfe])),
             mark: Some(7),
             of_agent: true,
+            wall: Some(Arc::new(WallOrder {
+                policy: Policy {
+                    read_only: vec!["/a b".into(), OsString::from_vec(vec![b'/', 0xfc]).into()],
+                    hidden: vec!["/h".into()],
+                    workspace: Some(Vec::new()),
+                    network: Network::Off,
+                    protected_processes: vec![1, 70_000],
+                    ..Policy::default()
+                },
+                mechanisms: vec![Mechanism::Seccomp, Mechanism::Landlock],
+            })),
         };
         assert_eq!(decode(&encode(&spec)), Some(spec.clone()));
-        let bare = ChildSpec { args: Vec::new(), env: Env::default(), mark: None, of_agent: false, ..spec };
+        let bare = ChildSpec { args: Vec::new(), env: Env::default(), mark: None, of_agent: false, wall: None, ..spec };
         assert_eq!(decode(&encode(&bare)), Some(bare));
     }
 

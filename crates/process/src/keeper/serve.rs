@@ -84,9 +84,10 @@ impl Children {
 
     fn start(&mut self, spec: &ChildSpec, streams: [OwnedFd; 3], mut notes: UnixStream) {
         let [stdin, stdout, stderr] = streams;
-        let mut command = prepared(spec, OnDeath::Kill);
+        let started = prepared(spec, OnDeath::Kill)
+            .and_then(|mut command| command.stdin(stdin).stdout(stdout).stderr(stderr).spawn());
         // Dropping the child leaves it alone; it is waited for with all others.
-        let note = match command.stdin(stdin).stdout(stdout).stderr(stderr).spawn() {
+        let note = match started {
             Ok(child) => KeeperNote::Started { id: child.id().cast_signed() },
             Err(error) => {
                 KeeperNote::Failed { error: error.raw_os_error().unwrap_or(rustix::io::Errno::INVAL.raw_os_error()) }

@@ -16,6 +16,7 @@ fn sh(script: &str) -> ChildCommand {
         deadline: Some(Duration::from_secs(20)),
         grace: Duration::from_secs(1),
         on_death: OnDeath::Leave,
+        wall: None,
     }
 }
 

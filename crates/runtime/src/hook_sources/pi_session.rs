@@ -153,6 +153,7 @@ fn ask_login_shell(env: Env, cwd: PathBuf) -> String {
         deadline: Some(Duration::from_secs(5)),
         grace: Duration::ZERO,
         on_death: OnDeath::Leave,
+        wall: None,
     };
     let ask = || {
         let ran = crate::block_on(ona_process::run(command, &CancellationToken::new()));

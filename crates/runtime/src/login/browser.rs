@@ -28,6 +28,7 @@ pub(super) fn open(launch: &Launch, url: &impl Display) {
         deadline: None,
         grace: Duration::ZERO,
         on_death: OnDeath::Leave,
+        wall: None,
     };
     let notices = launch.notices.clone();
     let failed = move |why: &dyn Display| {

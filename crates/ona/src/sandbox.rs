@@ -1,0 +1,54 @@
+//! `ona sandbox status|exec`: the wall of the kernel, tried by hand.
+
+use crate::args::Sandbox as Command;
+use crate::output;
+use ona_process::wall::run_in_foreground;
+use ona_runtime::sandbox::{self, Limits};
+use ona_runtime::{Failure, Launch};
+use ona_sandbox::{Condition, State};
+use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
+
+pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+    let state = sandbox::state(launch)?;
+    match command {
+        Command::Status { json } => {
+            if json {
+                output::json(&described(&state));
+            } else {
+                print(&state);
+            }
+            Ok(u8::from(state.overall() != Condition::Enforced))
+        }
+        Command::Exec { workspace, no_network, command } => {
+            if let Condition::Partial(reason) | Condition::Off(reason) = state.overall() {
+                let what = format_args!("the command is not run, because the kernel would not keep it in: {reason}");
+                return Err(Failure::refused(what).hint("ona sandbox status"));
+            }
+            let order = sandbox::order(launch, &state, Limits { workspace, no_network })?;
+            let (program, args) = command.split_first().expect("clap asks for one");
+            let ended = run_in_foreground(program, args, &launch.cwd, &launch.env, &order).map_err(|error| {
+                Failure::refused(format_args!("{} could not be started: {error}", program.to_string_lossy()))
+            })?;
+            let by_signal = ended.signal().map(|signal| 128 + signal);
+            Ok(ended.code().or(by_signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+        }
+    }
+}
+
+fn described(state: &State) -> Value {
+    let condition = |condition: &Condition| json!({"state": condition.name(), "reason": condition.reason()});
+    let mechanisms = state.mechanisms.iter().map(|(mechanism, found)| (mechanism.name().to_owned(), condition(found)));
+    let mechanisms: serde_json::Map<String, Value> = mechanisms.collect();
+    let overall = state.overall();
+    json!({"state": overall.name(), "reason": overall.reason(), "mechanisms": mechanisms, "gaps": state.gaps})
+}
+
+fn print(state: &State) {
+    let line = |name: &str, condition: &Condition| {
+        let reason = condition.reason().map(|reason| format!("  {reason}")).unwrap_or_default();
+        output::line(format_args!("{name:<12} {}{reason}", condition.name()));
+    };
+    line("sandbox", &state.overall());
+    state.mechanisms.iter().for_each(|(mechanism, condition)| line(mechanism.name(), condition));
+}
