@@ -21,6 +21,16 @@ $(screen)"
     sleep 0.05
   done
 }
+# gone TEXT : waits until the screen no longer has it
+gone() {
+  local tries=0
+  while [[ $(screen) == *"$1"* ]]; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || fail "«$1» stays; the screen is
+$(screen)"
+    sleep 0.05
+  done
+}
 # literally TEXT : as keys, the way a driver types
 literally() { tm send-keys -t ona -l "$1"; }
 press() { tm send-keys -t ona "$@"; }
@@ -72,6 +82,7 @@ check_nudge_idle() {
   literally "${text:0:512}"
   sleep 0.01
   literally "${text:512}"
+  shows 020
   sleep 0.5
   press Escape
   sleep 0.6
@@ -80,6 +91,7 @@ check_nudge_idle() {
   shows first
   is "$(prompts 0 | tr -d '\n')" "$text"
   literally 'a second one'
+  shows '❯ a second one'
   sleep 0.5
   press Escape
   sleep 0.6
@@ -94,7 +106,7 @@ check_nudge_busy() {
   terminal "$(jq -cn '[{calls:[{name:"Bash",input:{command:"while [ ! -e go ]; do sleep 0.1; done; echo done > finished"}}]},{say:"worked"},{say:"then this"}]')"
   has "$(screen | grep '^❯ ')" '❯ '
   literally 'work'
-  sleep 0.3
+  shows '❯ work'
   press Enter
   shows 'esc to interrupt'
   local text
@@ -103,6 +115,7 @@ check_nudge_busy() {
   literally "${text:0:512}"
   sleep 0.01
   literally "${text:512}"
+  shows 020
   sleep 0.5
   press Escape
   sleep 0.6
@@ -151,14 +164,13 @@ check_folded() {
 check_keys() {
   terminal '[{"say":"first"}]'
   literally 'hello'
-  sleep 0.2
+  shows '❯ hello'
   press Enter
   shows first
   press Up
   shows '❯ hello'
   press C-c
-  sleep 0.2
-  lacks "$(screen | tail -4)" '❯ hello'
+  gone '❯ hello'
   press C-c
   shows 'Press Ctrl+C again to leave'
   press C-c
@@ -178,8 +190,7 @@ check_menu() {
   literally 'com'
   shows '› /compact'
   press Escape
-  sleep 0.2
-  lacks "$(screen)" '› /'
+  gone '› /'
   has "$(screen)" '❯ /com'
 }
 
