@@ -183,15 +183,15 @@ done"
 }
 
 check_credentials_are_hidden() {
-  local file=$HOME/.ona/login/credentials.enc
-  code 0 ona auth status --json || true
-  file=$(grep -o '"/[^"]*"' <<<"$out" | tr -d '"' | head -1)
-  [ -n "$file" ] || fail "no place of a login in $out"
-  mkdir -p "$(dirname "$file")"
-  echo secret >"$file"
-  has "$(bash -c "cat '$file'")" secret
-  code 0 ona sandbox exec -- sh -c "cat '$file'; cp '$file' copy; cat copy; mv '$file' . ; cat $(basename "$file"); true"
-  lacks "$out" secret
+  local file
+  for file in "$HOME/.local/share/ona/credentials.enc" "$HOME/.local/share/ona/mcp/server.key"; do
+    mkdir -p "$(dirname "$file")"
+    echo secret >"$file"
+    has "$(cat "$file")" secret
+    code 0 ona sandbox exec -- sh -c "cat '$file'; cp '$file' copy; cat copy; mv '$file' . ; cat $(basename "$file"); mv $HOME/.local/share/ona other; cat other/*; true"
+    lacks "$out" secret
+    is "$(cat "$file")" secret
+  done
 }
 
 check_workspace() {

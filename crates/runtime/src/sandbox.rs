@@ -49,7 +49,8 @@ pub fn order(launch: &Launch, state: &State, limits: Limits) -> Result<WallOrder
     let runtime = Runtime::new(launch, &open, &launch.cwd, Purpose::Call, &CancellationToken::new())?;
     let mut read_only = runtime.guarded().to_vec();
     read_only.extend(std::env::current_exe());
-    let hidden = launch.credential_store().files().into_iter().collect();
+    let logins = launch.credential_store();
+    let hidden = logins.files().into_iter().chain([logins.servers_folder()]).collect();
     let workspace = limits.workspace.then(|| workspace(launch, &runtime));
     let policy = Policy {
         read_only,
@@ -67,7 +68,10 @@ pub fn order(launch: &Launch, state: &State, limits: Limits) -> Result<WallOrder
 
 fn workspace(launch: &Launch, runtime: &Runtime) -> Vec<PathBuf> {
     let home = launch.env.home();
-    let temporary = [temporary(&launch.env), "/tmp", "/var/tmp"].map(PathBuf::from);
+    let temporary = match launch.env.non_empty(environment::TMPDIR) {
+        Some(folder) => vec![folder.into()],
+        None => vec![PathBuf::from("/tmp"), PathBuf::from("/var/tmp")],
+    };
     let caches = CACHES.iter().map(|cache| home.join(cache));
     runtime.working_dirs().into_iter().chain(temporary).chain(caches).collect()
 }
