@@ -144,6 +144,7 @@ check_attempts_work() {
   local line worked=0 project=$PWD
   while IFS= read -r line; do
     cd "$WORLD"
+    chmod -R u+rwX "$WORLD" 2>/dev/null || true
     rm -rf "$project" "$HOME" "$HOME-2" "$WORLD/state" "$project-2"
     mkdir -p "$project" "$HOME"
     cd "$project"
@@ -153,6 +154,7 @@ check_attempts_work() {
     cd "$WORLD/project" 2>/dev/null || true
     [ "$(state_of_guards)" = "$kept" ] || worked=$((worked + 1))
   done < <(attempts | grep -vE 'umount|mount |mknod|debugfs|dd if|nsenter|unshare|chroot')
+  chmod -R u+rwX "$WORLD" 2>/dev/null || true
   [ "$worked" -ge 30 ] || fail "only $worked ways work without a wall"
 }
 

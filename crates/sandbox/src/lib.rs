@@ -20,6 +20,7 @@ mod filter;
 mod namespace;
 mod plan;
 mod policy;
+mod rights;
 #[cfg(target_os = "linux")]
 mod ruleset;
 mod state;
@@ -27,6 +28,7 @@ mod state;
 mod wall;
 
 pub use policy::{Network, Policy};
+pub use rights::FolderRights;
 pub use state::{Condition, Mechanism, State};
 #[cfg(target_os = "linux")]
 pub use wall::{Wall, WallError};
