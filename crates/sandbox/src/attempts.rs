@@ -109,7 +109,7 @@ fn attempts(folder: &Path, parent: Option<Pid>) -> Vec<Attempt<'_>> {
             "a namespace of its own",
             Box::new(|| {
                 #[expect(unsafe_code, reason = "it is tried last, in a process that does nothing else")]
-                // SAFETY: nothing depends on what is no longer shared.
+                // SAFETY: nothing depends on what stops being shared.
                 let made = unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS) };
                 made != Err(Errno::PERM) && made.is_ok()
             }),

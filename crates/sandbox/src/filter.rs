@@ -1,5 +1,5 @@
 //! System calls a child is refused: those that lead around mounts and Landlock, reach into
-//! other processes, or put keys into somebody's terminal.
+//! other processes, or put keys into the operator's terminal.
 //!
 //! A call that programs fall back from answers that it does not exist; the others that they
 //! are not permitted.

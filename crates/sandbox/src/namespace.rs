@@ -85,7 +85,7 @@ impl Namespace {
             Some(_) => UnshareFlags::NEWUSER | UnshareFlags::NEWNS,
             None => UnshareFlags::NEWNS,
         };
-        // SAFETY: no descriptor and no other thread depends on what is no longer shared.
+        // SAFETY: descriptors and threads do not depend on what stops being shared.
         unsafe { unshare_unsafe(flags) }?;
         if let Some([user, group]) = &self.own_user {
             set(c"/proc/self/setgroups", b"deny")?;

@@ -1,6 +1,6 @@
 //! Rights of the folders above guarded files.
 //!
-//! A mount keeps such a folder from being renamed or removed, but whoever owns it may still
+//! A mount keeps such a folder from being renamed or removed, but its owner may still
 //! change its mode, and a hook in a folder that cannot be entered does not run. So the rights
 //! are remembered before a command and put back after it.
 

@@ -17,7 +17,7 @@ const VERSION: ABI = ABI::V6;
 /// Where programs write that write no files.
 const DEVICES: [&str; 2] = ["/dev", "/proc"];
 
-/// `alone`: there is no mount namespace that guards files.
+/// `alone`: without a mount namespace that guards files.
 pub(crate) fn new(policy: &Policy, alone: bool) -> Result<RulesetCreated, RulesetError> {
     let changes = AccessFs::from_write(VERSION);
     let root = [PathBuf::from("/")];

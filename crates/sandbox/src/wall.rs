@@ -56,7 +56,7 @@ impl Wall {
     }
 
     /// Puts it into force for the calling process, which must have one thread, and for all it starts.
-    /// There is no way back. Meant for the time between fork and exec: it neither allocates nor locks.
+    /// It cannot be undone. Meant for the time between fork and exec: it neither allocates nor locks.
     pub fn enter(&mut self) -> io::Result<()> {
         if let Some(namespace) = &self.namespace {
             namespace.enter()?;

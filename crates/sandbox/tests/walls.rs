@@ -1,30 +1,41 @@
 //! What each set of mechanisms keeps out, tried by real processes.
 
 use ona_sandbox::{Condition, Mechanism, State, attempts};
+use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
 const CHILD: &str = "child of the test";
 
+type Test = fn(who: &str, unprivileged: bool);
+
+const TESTS: [(&str, Test); 3] = [
+    ("all_together_keep_everything_out", all_together_keep_everything_out),
+    ("without_a_wall_something_gets_through", without_a_wall_something_gets_through),
+    ("landlock_guards_files_without_namespaces", landlock_guards_files_without_namespaces),
+];
+
 fn main() -> ExitCode {
-    let mut args = std::env::args().skip(1);
-    if args.next().as_deref() == Some(CHILD) {
-        let (folder, mechanisms) = (args.next().unwrap(), args.next().unwrap());
-        let mechanisms: Vec<Mechanism> = serde_json::from_str(&mechanisms).unwrap();
-        let state = attempts::try_all(folder.as_ref(), &mechanisms).unwrap();
-        println!("{}", serde_json::to_string(&state).unwrap());
-        return ExitCode::SUCCESS;
-    }
-    let is_root = rustix::process::geteuid().is_root();
-    for unprivileged in [false, true] {
-        if unprivileged && !is_root {
-            continue;
+    let args: Vec<_> = std::env::args().collect();
+    if args.get(1).is_some_and(|arg| arg == CHILD) {
+        let mechanisms: Vec<Mechanism> = serde_json::from_str(&args[3]).unwrap();
+        let state = attempts::try_all(args[2].as_ref(), &mechanisms).unwrap();
+        serde_json::to_writer(std::io::stdout(), &state).unwrap();
+    } else if args.iter().any(|arg| arg == "--list") {
+        if !args.iter().any(|arg| arg == "--ignored") {
+            #[expect(clippy::print_stdout, reason = "the list is for cargo and nextest")]
+            TESTS.iter().for_each(|(name, _)| println!("{name}: test"));
         }
-        let who = if is_root && !unprivileged { "root" } else { "an ordinary user" };
-        all_together_keep_everything_out(who, unprivileged);
-        without_a_wall_something_gets_through(who, unprivileged);
-        landlock_guards_files_without_namespaces(who, unprivileged);
+    } else {
+        let wanted = |name: &str| args[1..].iter().all(|arg| arg.starts_with('-') || name.contains(arg.as_str()));
+        let is_root = rustix::process::geteuid().is_root();
+        for (_, test) in TESTS.iter().filter(|(name, _)| wanted(name)) {
+            test(if is_root { "root" } else { "an ordinary user" }, false);
+            // Root can be another user as well.
+            if is_root {
+                test("an ordinary user", true);
+            }
+        }
     }
-    println!("test result: ok. 3 passed; 0 failed");
     ExitCode::SUCCESS
 }
 
@@ -62,26 +73,28 @@ fn found(mechanisms: &[Mechanism], unprivileged: bool) -> State {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "this test is about processes")]
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg(CHILD).arg(folder.path()).arg(serde_json::to_string(mechanisms).unwrap());
+    let mut words: Vec<OsString> = Vec::new();
+    let mut program = std::env::current_exe().unwrap();
     if unprivileged {
-        #[expect(clippy::disallowed_methods, reason = "as above")]
-        let mut other = Command::new("setpriv");
-        other.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]);
         // The program may lie where that user cannot go.
         let copy = folder.path().join("program");
-        std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
-        other.arg(copy).args(command.get_args());
-        command = other;
-        // As a parent it must be of that user too, or every attempt on it would fail anyway.
-        let script = "\"$@\"; exit $?";
-        #[expect(clippy::disallowed_methods, reason = "as above")]
-        let mut shell = Command::new("setpriv");
-        shell.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "sh", "-c", script, "sh"]);
-        shell.arg(folder.path().join("program")).args(command.get_args().skip(5));
-        command = shell;
+        std::fs::copy(&program, &copy).unwrap();
+        program = copy;
+        // Its parent must be of that user too, or every attempt on it would fail anyway.
+        words.extend(
+            ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--", "sh", "-c", "\"$@\"; exit $?", "sh"]
+                .map(Into::into),
+        );
     }
+    words.extend([
+        program.into(),
+        CHILD.into(),
+        folder.path().into(),
+        serde_json::to_string(mechanisms).unwrap().into(),
+    ]);
+    #[expect(clippy::disallowed_methods, reason = "this test is about processes")]
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     let ran = command.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     serde_json::from_slice(&ran.stdout).unwrap()
