@@ -5,7 +5,7 @@ use crate::output;
 use ona_process::wall::run_in_foreground;
 use ona_runtime::sandbox::{self, Limits};
 use ona_runtime::{Failure, Launch};
-use ona_sandbox::{Condition, FolderRights, State};
+use ona_sandbox::{Enforcement, FolderRights, State};
 use serde_json::{Value, json};
 use std::os::unix::process::ExitStatusExt;
 
@@ -18,10 +18,10 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
             } else {
                 print(&state);
             }
-            Ok(u8::from(state.overall() != Condition::Enforced))
+            Ok(u8::from(state.overall() != Enforcement::Enforced))
         }
         Command::Exec { workspace, no_network, command } => {
-            if let Condition::Partial(reason) | Condition::Off(reason) = state.overall() {
+            if let Enforcement::Partial(reason) | Enforcement::Off(reason) = state.overall() {
                 let what = format_args!("the command is not run, because the kernel would not keep it in: {reason}");
                 return Err(Failure::refused(what).hint("ona sandbox status"));
             }
@@ -44,7 +44,7 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
 }
 
 fn described(state: &State) -> Value {
-    let condition = |condition: &Condition| json!({"state": condition.name(), "reason": condition.reason()});
+    let condition = |condition: &Enforcement| json!({"state": condition.name(), "reason": condition.reason()});
     let mechanisms = state.mechanisms.iter().map(|(mechanism, found)| (mechanism.name().to_owned(), condition(found)));
     let mechanisms: serde_json::Map<String, Value> = mechanisms.collect();
     let overall = state.overall();
@@ -52,7 +52,7 @@ fn described(state: &State) -> Value {
 }
 
 fn print(state: &State) {
-    let line = |name: &str, condition: &Condition| {
+    let line = |name: &str, condition: &Enforcement| {
         let reason = condition.reason().map(|reason| format!("  {reason}")).unwrap_or_default();
         output::line(format_args!("{name:<12} {}{reason}", condition.name()));
     };

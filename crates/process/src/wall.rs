@@ -2,7 +2,7 @@
 
 use crate::scratch::{self, Purpose};
 use ona_api::Env;
-use ona_sandbox::{Mechanism, Network, Policy, State};
+use ona_sandbox::{Mechanism, Network, State, WallPolicy};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ pub(crate) use ona_sandbox::Wall as ReadyWall;
 /// What a child is kept from, and by which of the means there are here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WallOrder {
-    pub policy: Policy,
+    pub policy: WallPolicy,
     pub mechanisms: Vec<Mechanism>,
 }
 
@@ -26,7 +26,7 @@ impl WallOrder {
 
     /// Hands each part to `add`; the first is not empty. Paths are any bytes.
     pub(crate) fn write(&self, add: &mut dyn FnMut(&[u8])) {
-        let Policy { read_only, writable_inside, hidden, workspace, network, protected_processes } = &self.policy;
+        let WallPolicy { read_only, writable_inside, hidden, workspace, network, protected_processes } = &self.policy;
         let mut words = vec![match network {
             Network::Open => "open",
             Network::Off => "off",
@@ -62,7 +62,7 @@ impl WallOrder {
         };
         let (read_only, writable_inside, hidden, workspace) = (paths()?, paths()?, paths()?, paths()?);
         let workspace = has_workspace.then_some(workspace);
-        let policy = Policy { read_only, writable_inside, hidden, workspace, network, protected_processes };
+        let policy = WallPolicy { read_only, writable_inside, hidden, workspace, network, protected_processes };
         Some(Self { policy, mechanisms })
     }
 }
@@ -110,7 +110,7 @@ pub fn try_here(tmp: &Path) -> io::Result<State> {
 /// Only Linux has such a wall.
 #[cfg(not(target_os = "linux"))]
 pub fn try_here(_tmp: &Path) -> io::Result<State> {
-    let off = |mechanism| (mechanism, ona_sandbox::Condition::Off("only Linux has it".to_owned()));
+    let off = |mechanism| (mechanism, ona_sandbox::Enforcement::Off("only Linux has it".to_owned()));
     Ok(State { mechanisms: Mechanism::ALL.map(off).into(), gaps: Vec::new() })
 }
 

@@ -18,7 +18,7 @@ mod linux {
         ChildCommand, ChildExit, OnDeath, PersistentChild, SpawnError, WallOrder, keeper, run, run_and_clear, start,
         wall,
     };
-    use ona_sandbox::{Mechanism, Policy};
+    use ona_sandbox::{Mechanism, WallPolicy};
     use rustix::process::{Pid, Signal, kill_process};
     use std::os::unix::process::ExitStatusExt;
     use std::path::Path;
@@ -217,11 +217,11 @@ mod linux {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir(dir.path().join("in")).unwrap();
             std::fs::write(dir.path().join("in/guarded"), "kept").unwrap();
-            let policy = Policy {
+            let policy = WallPolicy {
                 read_only: vec![dir.path().join("in/guarded")],
                 hidden: vec![dir.path().join("none")],
                 protected_processes: vec![std::process::id().cast_signed()],
-                ..Policy::default()
+                ..WallPolicy::default()
             };
             let wall = WallOrder { policy, mechanisms: Mechanism::ALL.to_vec() };
             let script = format!(

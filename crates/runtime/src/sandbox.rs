@@ -9,7 +9,7 @@ use crate::runtime::Runtime;
 use ona_api::{Env, environment};
 use ona_process::wall;
 use ona_process::wall::WallOrder;
-use ona_sandbox::{Condition, Mechanism, Network, Policy, State};
+use ona_sandbox::{Enforcement, Mechanism, Network, State, WallPolicy};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
@@ -52,7 +52,7 @@ pub fn order(launch: &Launch, state: &State, limits: Limits) -> Result<WallOrder
     let logins = launch.credential_store();
     let hidden = logins.files().into_iter().chain([logins.servers_folder()]).collect();
     let workspace = limits.workspace.then(|| workspace(launch, &runtime));
-    let policy = Policy {
+    let policy = WallPolicy {
         read_only,
         writable_inside: Vec::new(),
         hidden,
@@ -60,8 +60,8 @@ pub fn order(launch: &Launch, state: &State, limits: Limits) -> Result<WallOrder
         network: if limits.no_network { Network::Off } else { Network::Open },
         protected_processes: vec![std::process::id().cast_signed()],
     };
-    let holds = |(mechanism, condition): &(Mechanism, Condition)| {
-        (!matches!(condition, Condition::Off(_))).then_some(*mechanism)
+    let holds = |(mechanism, condition): &(Mechanism, Enforcement)| {
+        (!matches!(condition, Enforcement::Off(_))).then_some(*mechanism)
     };
     Ok(WallOrder { policy, mechanisms: state.mechanisms.iter().filter_map(holds).collect() })
 }

@@ -3,8 +3,8 @@
 //! It runs in a process of its own, which goes behind the wall by the same calls as any
 //! child. So what it finds holds for children on this machine, whatever versions say.
 
-use crate::policy::Policy;
-use crate::state::{Condition, Mechanism, State};
+use crate::policy::WallPolicy;
+use crate::state::{Enforcement, Mechanism, State};
 use crate::wall::Wall;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -25,26 +25,26 @@ pub fn try_all(folder: &Path, mechanisms: &[Mechanism]) -> std::io::Result<State
     fs::write(&guarded, "kept")?;
     fs::write(&hidden, "secret")?;
     let parent = getppid();
-    let policy = Policy {
+    let policy = WallPolicy {
         read_only: vec![guarded.clone()],
         hidden: vec![hidden.clone()],
         protected_processes: parent.map(|parent| parent.as_raw_nonzero().get()).into_iter().collect(),
-        ..Policy::default()
+        ..WallPolicy::default()
     };
     let mut state = State { mechanisms: Vec::new(), gaps: Vec::new() };
     let mut used = Vec::new();
     // In the order in which a child enters them: what comes first would be refused by the others.
     for mechanism in Mechanism::ALL {
         let condition = if !mechanisms.contains(&mechanism) {
-            Condition::Off("not used".into())
+            Enforcement::Off("not used".into())
         } else {
             used.push(mechanism);
             let wall = Wall::prepare(&policy, folder, &used).map_err(|error| error.to_string());
             match wall.and_then(|wall| wall.only(mechanism).enter().map_err(|error| error.to_string())) {
-                Ok(()) => Condition::Enforced,
+                Ok(()) => Enforcement::Enforced,
                 Err(reason) => {
                     used.pop();
-                    Condition::Off(reason)
+                    Enforcement::Off(reason)
                 }
             }
         };

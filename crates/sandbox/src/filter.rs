@@ -4,7 +4,7 @@
 //! A call that programs fall back from answers that it does not exist; the others that they
 //! are not permitted.
 
-use crate::policy::{Network, Policy};
+use crate::policy::{Network, WallPolicy};
 use rustix::io::Errno;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -115,7 +115,7 @@ const AF_NETLINK: u64 = 16;
 const AF_VSOCK: u64 = 40;
 
 /// Returns the filters, of which each is loaded: one for each answer.
-pub(crate) fn programs(policy: &Policy) -> Result<Vec<BpfProgram>, BackendError> {
+pub(crate) fn programs(policy: &WallPolicy) -> Result<Vec<BpfProgram>, BackendError> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for number in numbers::REFUSED {
         refused.insert(number, Vec::new());

@@ -1,6 +1,6 @@
 //! Keeps children of the agent away from files and processes, by means of the kernel.
 //!
-//! A [`Policy`] says what a child may not do. [`Wall::prepare`] turns it into system calls
+//! A [`WallPolicy`] says what a child may not do. [`Wall::prepare`] turns it into system calls
 //! while there is time and memory, and [`Wall::enter`] makes them in the child, between fork
 //! and exec. Three mechanisms work together, each of which can be missing:
 //!
@@ -27,8 +27,8 @@ mod state;
 #[cfg(target_os = "linux")]
 mod wall;
 
-pub use policy::{Network, Policy};
+pub use policy::{Network, WallPolicy};
 pub use rights::FolderRights;
-pub use state::{Condition, Mechanism, State};
+pub use state::{Enforcement, Mechanism, State};
 #[cfg(target_os = "linux")]
 pub use wall::{Wall, WallError};

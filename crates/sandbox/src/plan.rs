@@ -1,6 +1,6 @@
 //! Which mounts make a policy true: a decision about paths, without a system call.
 
-use crate::policy::Policy;
+use crate::policy::WallPolicy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) enum Mount {
 /// A file that cannot be written can still be replaced by renaming a folder above it, so all
 /// folders above are pinned. `can_be_renamed` says which of them need it: those in a folder
 /// that the user may write.
-pub(crate) fn mounts(policy: &Policy, can_be_renamed: impl Fn(&Path) -> bool) -> Vec<(PathBuf, Mount)> {
+pub(crate) fn mounts(policy: &WallPolicy, can_be_renamed: impl Fn(&Path) -> bool) -> Vec<(PathBuf, Mount)> {
     let mut mounts = BTreeMap::new();
     let mut add = |path: &Path, mount: Mount| {
         let known = mounts.entry(path.to_owned()).or_insert(mount);
@@ -77,7 +77,7 @@ mod tests {
         paths.iter().map(PathBuf::from).collect()
     }
 
-    fn shown(policy: &Policy, root_owned: &[&str]) -> String {
+    fn shown(policy: &WallPolicy, root_owned: &[&str]) -> String {
         let mounts = mounts(policy, |path| !root_owned.iter().any(|name| path == Path::new(name)));
         let words: Vec<String> = mounts.iter().map(|(path, mount)| format!("{} {mount:?}", path.display())).collect();
         words.join(", ")
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn folders_above_a_guarded_file_are_pinned_from_the_outside_in() {
-        let policy = Policy { read_only: paths(&["/home/u/p/.ona/settings.json"]), ..Policy::default() };
+        let policy = WallPolicy { read_only: paths(&["/home/u/p/.ona/settings.json"]), ..WallPolicy::default() };
         assert_eq!(
             shown(&policy, &["/home", "/home/u"]),
             "/home/u/p Pinned, /home/u/p/.ona Pinned, /home/u/p/.ona/settings.json ReadOnly"
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn the_stricter_one_wins_and_nothing_is_mounted_below_what_is_hidden() {
-        let policy = Policy {
+        let policy = WallPolicy {
             read_only: paths(&["/u/.ona", "/u/.ona/ona.db", "/u/secret/key"]),
             writable_inside: paths(&["/u/.ona/out"]),
             hidden: paths(&["/u/secret", "/u/.ona/ona.db"]),
-            ..Policy::default()
+            ..WallPolicy::default()
         };
         assert_eq!(
             shown(&policy, &["/u"]),
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_root_itself_is_never_mounted() {
-        let policy = Policy { read_only: paths(&["/", "/etc"]), ..Policy::default() };
+        let policy = WallPolicy { read_only: paths(&["/", "/etc"]), ..WallPolicy::default() };
         assert_eq!(shown(&policy, &[]), "/etc ReadOnly");
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 /// All paths are absolute and lead through no link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct WallPolicy {
     /// Cannot be changed, removed or replaced. Those that do not exist are left out: nothing holds
     /// on to a name alone.
     pub read_only: Vec<PathBuf>,

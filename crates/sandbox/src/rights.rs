@@ -4,7 +4,7 @@
 //! change its mode, and a hook in a folder that cannot be entered does not run. So the rights
 //! are remembered before a command and put back after it.
 
-use crate::policy::Policy;
+use crate::policy::WallPolicy;
 use std::collections::BTreeMap;
 use std::fs::{Metadata, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct FolderRights(BTreeMap<PathBuf, Metadata>);
 
 impl FolderRights {
-    pub fn remember(policy: &Policy) -> Self {
+    pub fn remember(policy: &WallPolicy) -> Self {
         let guarded = policy.read_only.iter().chain(&policy.hidden);
         let folders = guarded.flat_map(|path| path.ancestors().skip(1));
         Self(folders.filter_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?))).collect())
@@ -50,7 +50,8 @@ mod tests {
         std::fs::create_dir_all(&above).unwrap();
         std::fs::create_dir(&beside).unwrap();
         std::fs::write(above.join("guarded"), "").unwrap();
-        let rights = FolderRights::remember(&Policy { read_only: vec![above.join("guarded")], ..Policy::default() });
+        let rights =
+            FolderRights::remember(&WallPolicy { read_only: vec![above.join("guarded")], ..WallPolicy::default() });
         assert_eq!(rights.restore(), Vec::<PathBuf>::new());
         for folder in [&above, above.parent().unwrap(), &beside] {
             std::fs::set_permissions(folder, Permissions::from_mode(0o000)).unwrap();

@@ -5,7 +5,7 @@
 //! them, and nothing new can be made in the folders between.
 
 use crate::plan::grants;
-use crate::policy::Policy;
+use crate::policy::WallPolicy;
 use landlock::{
     ABI, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetError, Scope,
@@ -18,7 +18,7 @@ const VERSION: ABI = ABI::V6;
 const DEVICES: [&str; 2] = ["/dev", "/proc"];
 
 /// `alone`: without a mount namespace that guards files.
-pub(crate) fn new(policy: &Policy, alone: bool) -> Result<RulesetCreated, RulesetError> {
+pub(crate) fn new(policy: &WallPolicy, alone: bool) -> Result<RulesetCreated, RulesetError> {
     let changes = AccessFs::from_write(VERSION);
     let root = [PathBuf::from("/")];
     let mut rules: Vec<(Vec<PathBuf>, BitFlags<AccessFs>)> = Vec::new();

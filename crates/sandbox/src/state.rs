@@ -33,7 +33,7 @@ impl fmt::Display for Mechanism {
 /// Whether something holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "reason")]
-pub enum Condition {
+pub enum Enforcement {
     Enforced,
     /// Some of it, and what not.
     Partial(String),
@@ -41,7 +41,7 @@ pub enum Condition {
     Off(String),
 }
 
-impl Condition {
+impl Enforcement {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Enforced => "enforced",
@@ -61,27 +61,27 @@ impl Condition {
 /// What was found by trying.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct State {
-    pub mechanisms: Vec<(Mechanism, Condition)>,
+    pub mechanisms: Vec<(Mechanism, Enforcement)>,
     /// What was tried and should have failed, but did not.
     pub gaps: Vec<String>,
 }
 
 impl State {
     /// Returns what a child behind the wall can rely on: enforced if nothing that was tried got through.
-    pub fn overall(&self) -> Condition {
+    pub fn overall(&self) -> Enforcement {
         let missing = || {
             let missing = self.mechanisms.iter().filter_map(|(mechanism, condition)| match condition {
-                Condition::Off(reason) | Condition::Partial(reason) => Some(format!("{mechanism}: {reason}")),
-                Condition::Enforced => None,
+                Enforcement::Off(reason) | Enforcement::Partial(reason) => Some(format!("{mechanism}: {reason}")),
+                Enforcement::Enforced => None,
             });
             missing.chain(self.gaps.iter().map(|gap| format!("not prevented: {gap}"))).collect::<Vec<_>>().join("; ")
         };
-        if self.mechanisms.iter().all(|(_, condition)| matches!(condition, Condition::Off(_))) {
-            Condition::Off(missing())
+        if self.mechanisms.iter().all(|(_, condition)| matches!(condition, Enforcement::Off(_))) {
+            Enforcement::Off(missing())
         } else if self.gaps.is_empty() {
-            Condition::Enforced
+            Enforcement::Enforced
         } else {
-            Condition::Partial(missing())
+            Enforcement::Partial(missing())
         }
     }
 }
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn the_whole_is_enforced_only_if_nothing_got_through() {
-        let off = || Condition::Off("no user namespaces".into());
+        let off = || Enforcement::Off("no user namespaces".into());
         let state = |first, gaps: &[&str]| State {
-            mechanisms: vec![(Mechanism::Namespaces, first), (Mechanism::Landlock, Condition::Enforced)],
+            mechanisms: vec![(Mechanism::Namespaces, first), (Mechanism::Landlock, Enforcement::Enforced)],
             gaps: gaps.iter().map(ToString::to_string).collect(),
         };
-        assert_eq!(state(Condition::Enforced, &[]).overall(), Condition::Enforced);
+        assert_eq!(state(Enforcement::Enforced, &[]).overall(), Enforcement::Enforced);
         // What one mechanism lacks another may make good.
-        assert_eq!(state(off(), &[]).overall(), Condition::Enforced);
+        assert_eq!(state(off(), &[]).overall(), Enforcement::Enforced);
         let partial = state(off(), &["reading a hidden file"]).overall();
         assert_eq!(partial.name(), "partial");
         assert_eq!(partial.reason(), Some("namespaces: no user namespaces; not prevented: reading a hidden file"));

@@ -1,7 +1,7 @@
 //! A policy made ready before fork, and put into force in the child.
 
 use crate::namespace::Namespace;
-use crate::policy::Policy;
+use crate::policy::WallPolicy;
 use crate::state::Mechanism;
 use crate::{filter, plan, ruleset};
 use landlock::{RulesetCreated, RulesetError};
@@ -32,7 +32,7 @@ pub struct Wall {
 
 impl Wall {
     /// Prepares the mechanisms that are to be used. `cwd` is where the child goes on.
-    pub fn prepare(policy: &Policy, cwd: &Path, mechanisms: &[Mechanism]) -> Result<Self, WallError> {
+    pub fn prepare(policy: &WallPolicy, cwd: &Path, mechanisms: &[Mechanism]) -> Result<Self, WallError> {
         let uses = |mechanism| mechanisms.contains(&mechanism);
         let policy = existing(policy)?;
         let namespace = uses(Mechanism::Namespaces).then(|| {
@@ -77,7 +77,7 @@ impl Wall {
 
 /// Returns the policy with paths as they are now, without those that do not exist, and with
 /// what is mounted below a guarded folder.
-fn existing(policy: &Policy) -> Result<Policy, WallError> {
+fn existing(policy: &WallPolicy) -> Result<WallPolicy, WallError> {
     let canonical = |paths: &[PathBuf]| -> Result<Vec<PathBuf>, WallError> {
         let mut found = Vec::new();
         for path in paths {
@@ -89,7 +89,7 @@ fn existing(policy: &Policy) -> Result<Policy, WallError> {
         }
         Ok(found)
     };
-    let mut policy = Policy {
+    let mut policy = WallPolicy {
         read_only: canonical(&policy.read_only)?,
         writable_inside: canonical(&policy.writable_inside)?,
         hidden: canonical(&policy.hidden)?,

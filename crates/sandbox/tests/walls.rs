@@ -1,6 +1,6 @@
 //! What each set of mechanisms keeps out, tried by real processes.
 
-use ona_sandbox::{Condition, Mechanism, State, attempts};
+use ona_sandbox::{Enforcement, Mechanism, State, attempts};
 use std::ffi::OsString;
 use std::process::{Command, ExitCode};
 
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
 
 fn all_together_keep_everything_out(who: &str, unprivileged: bool) {
     let state = found(&Mechanism::ALL, unprivileged);
-    assert_eq!(state.overall(), Condition::Enforced, "{who}: {state:?}");
+    assert_eq!(state.overall(), Enforcement::Enforced, "{who}: {state:?}");
 }
 
 fn without_a_wall_something_gets_through(who: &str, unprivileged: bool) {

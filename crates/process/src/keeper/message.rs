@@ -181,7 +181,7 @@ fn decode(body: &[u8]) -> Option<ChildSpec> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ona_sandbox::{Mechanism, Network, Policy};
+    use ona_sandbox::{Mechanism, Network, WallPolicy};
 
     #[test]
     fn a_description_arrives_as_it_was_sent() {
@@ -193,13 +193,13 @@ mod tests {
             mark: Some(7),
             of_agent: true,
             wall: Some(Arc::new(WallOrder {
-                policy: Policy {
+                policy: WallPolicy {
                     read_only: vec!["/a b".into(), OsString::from_vec(vec![b'/', 0xfc]).into()],
                     hidden: vec!["/h".into()],
                     workspace: Some(Vec::new()),
                     network: Network::Off,
                     protected_processes: vec![1, 70_000],
-                    ..Policy::default()
+                    ..WallPolicy::default()
                 },
                 mechanisms: vec![Mechanism::Seccomp, Mechanism::Landlock],
             })),
