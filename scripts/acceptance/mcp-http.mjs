@@ -1,4 +1,4 @@
-// A scripted MCP server over HTTP on loopback: streamable HTTP at /mcp, the older transport at /sse,
+// A scripted MCP server over HTTP on loopback: streamable HTTP at /mcp, the older transport at /sse, a WebSocket at /socket,
 // and a login server beside it (metadata, registration, authorization code with PKCE, refresh with
 // rotation, revocation). It does what it is told and logs every request as a line of JSON.
 //
@@ -208,6 +208,44 @@ const server = createServer((request, response) => {
     if (url.pathname === '/sse' || url.pathname === '/messages') return legacy(request, response, url, message);
     if (url.pathname === '/elsewhere') return response.writeHead(307, { location: `${origin}/mcp` }).end();
     response.writeHead(404).end();
+  });
+});
+// A WebSocket at /socket: frames of text, not fragmented.
+server.on('upgrade', (request, socket) => {
+  const { headers, url } = request;
+  say({ http: 'UPGRADE', path: url, headers });
+  socket.on('error', () => {});
+  const refuse = (line) => socket.end(`HTTP/1.1 ${line}\r\nContent-Length: 0\r\n\r\n`);
+  if (url !== '/socket') return refuse('404 Not Found');
+  if (options.auth && headers.authorization !== `Bearer ${options.token}`) return refuse('401 Unauthorized');
+  const accept = createHash('sha1').update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\nSec-WebSocket-Protocol: mcp\r\n\r\n`);
+  const send = (value) => {
+    const text = Buffer.from(JSON.stringify(value));
+    const size = text.length < 126 ? Buffer.from([0x81, text.length]) : Buffer.from([0x81, 126, text.length >> 8, text.length & 255]);
+    socket.write(Buffer.concat([size, text]));
+  };
+  let bytes = Buffer.alloc(0);
+  socket.on('data', (piece) => {
+    bytes = Buffer.concat([bytes, piece]);
+    for (;;) {
+      if (bytes.length < 2) return;
+      const short = bytes[1] & 127;
+      const at = short < 126 ? 2 : 4;
+      if (bytes.length < at + 4) return;
+      const size = short < 126 ? short : bytes.readUInt16BE(2);
+      if (bytes.length < at + 4 + size) return;
+      const mask = bytes.subarray(at, at + 4);
+      const text = Buffer.from(bytes.subarray(at + 4, at + 4 + size).map((byte, i) => byte ^ mask[i % 4]));
+      const kind = bytes[0] & 15;
+      bytes = bytes.subarray(at + 4 + size);
+      if (kind === 8) return socket.end();
+      if (kind !== 1) continue;
+      const message = JSON.parse(text.toString());
+      say({ http: 'FRAME', body: text.toString() });
+      if (message.params?.arguments?.text === 'leave') return socket.destroy();
+      if (message.id !== undefined) send(answer(message));
+    }
   });
 });
 for (const [id, secret] of Object.entries(options.clients ?? {})) clients.set(id, { secret });

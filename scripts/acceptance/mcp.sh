@@ -371,7 +371,7 @@ check_mcp_add_refuses() {
     # shellcheck disable=SC2086
     code 2 ona mcp add $bad
   done
-  for bad in '{' '[]' '{}' '{"url":"https://h"}' '{"type":"ws","url":"wss://h"}' '{"type":"sdk"}' '{"command":""}'; do
+  for bad in '{' '[]' '{}' '{"url":"https://h"}' '{"type":"ws","url":"https://h"}' '{"type":"sdk"}' '{"command":""}'; do
     code 2 ona mcp add-json x "$bad"
   done
   [ ! -e .ona ] || fail 'a file was written'
@@ -820,6 +820,140 @@ END
   tool mcp__x__t '{"a":1}'
   is "$(content)" ran
   is "$(connections)" 0
+}
+
+# ---- servers that come in later ----------------------------------------------------------------
+
+check_mcp_set_servers() {
+  # A driving program adds a server between two prompts, replaces it and takes it away.
+  local to from line definition
+  definition=$(server '{"env":{"LOG":"'"$WORLD/log"'","A_TOKEN":"canary-of-a-request"}}')
+  model '[{"say":"one"},{"calls":[{"name":"mcp__late__env","input":{}}]},{"say":"two"},{"calls":[{"name":"mcp__late__say","input":{"text":"x"}}]},{"say":"three"}]'
+  anthropic
+  echo '{"deniedMcpServers":[{"serverName":"evil"}]}' >"$ONA_MANAGED_SETTINGS"
+  settings '{"permissions":{"allow":["mcp__late"]},"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"}}'
+  coproc ONA_P { ona -p --output-format stream-json --verbose --input-format stream-json 2>"$WORLD/driven.err"; }
+  local driven=$ONA_P_PID
+  exec {to}>&"${ONA_P[1]}" {from}<&"${ONA_P[0]}"
+  put() { printf '%s\n' "$1" >&"$to"; }
+  until_line() {
+    while IFS= read -r -t 30 line <&"$from"; do
+      if [ "$(jq -r "$1" <<<"$line")" = true ]; then return; fi
+    done
+    fail "no line for which $1: $(cat "$WORLD/driven.err")"
+  }
+  # asked REQUEST_JSON : the answer to a request
+  asked() {
+    put "$(jq -cn --argjson r "$1" '{type:"control_request",request_id:"r",request:$r}')"
+    until_line '.type == "control_response"'
+    line=$(jq -c .response.response <<<"$line")
+  }
+  prompt() {
+    put '{"type":"user","message":{"role":"user","content":"go"}}'
+    until_line '.type == "result"'
+  }
+  prompt
+  is "$(req 0 '[.body.tools[].name | select(startswith("mcp__"))] | length')" 0
+  asked "$(jq -cn --argjson s "$definition" '{subtype:"mcp_set_servers",servers:{late:$s,evil:$s,bad:{type:"x"}}}')"
+  is "$(jq -c '[.added,.removed,.errors.evil,(.errors.bad | startswith("unknown transport"))]' <<<"$line")" '[["late"],[],"the policy denies it (deniedMcpServers)",true]'
+  local tries=0
+  until asked '{"subtype":"mcp_status"}' && [ "$(jq -r '.mcpServers[0].status' <<<"$line")" = connected ]; do
+    tries=$((tries + 1))
+    [ $tries -lt 200 ] || fail "not connected: $line"
+    sleep 0.05
+  done
+  is "$(jq -r '.mcpServers[0].scope' <<<"$line")" dynamic
+  prompt
+  is "$(req 1 '[.body.tools[].name | select(. == "mcp__late__env")] | length')" 1
+  # Its tools run, its secrets are known.
+  has "$(req 2 '.body.messages[-1] | tojson')" '[REDACTED:A_TOKEN]'
+  lacks "$(sqlite3 "$AGENT_SDLC_DB" .dump)" canary-of-a-request
+  asked '{"subtype":"mcp_set_servers","servers":{}}'
+  is "$(jq -c '[.added,.removed]' <<<"$line")" '[[],["late"]]'
+  prompt
+  has "$(req 4 '.body.messages[-1] | tojson')" 'Unknown tool mcp__late__say'
+  exec {to}>&-
+  eval "exec ${ONA_P[1]:-$to}>&-" 2>/dev/null || true
+  cat <&"$from" >/dev/null
+  wait "$driven" || fail "exit code $?"
+  has "$(cat "$WORLD/log")" '{"closed":true}'
+}
+check_mcp_agent_servers() {
+  # A server that an agent's definition brings is that agent's alone, and ends with it.
+  mkdir -p .ona/agents
+  jq -rn --argjson s "$(server '{"env":{"LOG":"'"$WORLD/log"'","TOOLS":"say"}}')" '"---\nname: worker\ndescription: d\ntools: Read\nmcpServers:\n  - own: \($s | tojson)\n  - evil: {command: touch, args: [evil]}\n---\nWork."' >.ona/agents/worker.md
+  echo '{"deniedMcpServers":[{"serverName":"evil"}]}' >"$ONA_MANAGED_SETTINGS"
+  settings '{"permissions":{"allow":["Agent","mcp__own"]},"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"}}'
+  local run='{"calls":[{"name":"Agent","input":{"description":"d","prompt":"p","subagent_type":"worker"}}]}' say='{"calls":[{"name":"mcp__own__say","input":{"text":"from the agent"}}]}'
+  model "[$run,$say,{\"say\":\"done\"},$say,{\"say\":\"end\"}]"
+  anthropic
+  says 0 -p go
+  is "$(req 1 '[.body.tools[].name | select(startswith("mcp__"))] | tojson')" '["mcp__own__say"]'
+  has "$(req 2 '.body.messages[-1] | tojson')" 'from the agent'
+  is "$(req 0 '[.body.tools[].name | select(startswith("mcp__"))] | length')" 0
+  has "$(req 4 '.body.messages[-1] | tojson')" 'Unknown tool mcp__own__say'
+  is "$(got tools/call | wc -l)" 1
+  has "$(cat "$WORLD/log")" '{"closed":true}'
+  has "$err" 'works without its MCP server "evil": the policy denies it'
+  [ ! -e evil ] || fail 'a denied server was started'
+  # The same in --agents, for another command line.
+  : >"$WORLD/log"
+  model "[${run/worker/given},$say,{\"say\":\"done\"},{\"say\":\"end\"}]"
+  anthropic
+  says 0 -p go --agents "$(jq -cn --argjson s "$(server)" '{given:{description:"d",prompt:"p",mcpServers:[{own:$s}]}}')"
+  has "$(req 2 '.body.messages[-1] | tojson')" 'from the agent'
+  # Nothing of a folder that nobody trusts.
+  unset ONA_TRUST
+  sqlite3 "$AGENT_SDLC_DB" 'DELETE FROM settings_snapshot'
+  : >"$WORLD/log"
+  model "[$run,{\"say\":\"end\"}]"
+  anthropic
+  says 0 -p go --no-trust
+  is "$(cat "$WORLD/log")" ''
+}
+check_mcp_roots_announced() {
+  # A directory that comes in is announced at once, not with the next call of the server.
+  mkdir "$WORLD/more"
+  local more
+  more=$(jq -cn --arg d "$WORLD/more" '{hookSpecificOutput:{hookEventName:"PermissionRequest",decision:{behavior:"allow",updatedPermissions:[{type:"addDirectories",directories:[$d],destination:"session"}]}}}')
+  settings "$(jq -cn --argjson s "$(server)" --argjson h "$(hook PermissionRequest Bash "$(prints "$more")")" '{hooks:[$h],mcpServers:{s:$s},permissions:{ask:["Bash"]},model_config:{provider:"claude_code_subscription",model_id:"claude_sonnet_4"}}')"
+  model '[{"calls":[{"name":"Bash","input":{"command":"sleep 0.5"}}]},{"say":"done"}]'
+  anthropic
+  says 0 -p go
+  is "$(jq -r 'select(.method == "notifications/roots/list_changed").method' "$WORLD/log")" notifications/roots/list_changed
+  is "$(got tools/call)" ''
+}
+check_mcp_socket() {
+  http_server
+  local at=${HTTP/http:/ws:}
+  socket() { settings "$(jq -cn --arg u "$at/$1" --argjson m "${2:-{\}}" '{mcpServers:{web:({type:"ws",url:$u} + $m)},permissions:{allow:["mcp__web"]}}')"; }
+  socket socket '{"headers":{"x-a":"b"}}'
+  evals "$(say_json say one)" "$(say_json say two)"
+  is "$(contents)" 'one|two'
+  is "$(jq -r 'select(.http == "UPGRADE") | .headers["x-a"] + " " + .headers["sec-websocket-protocol"]' "$HTTP_LOG")" 'b mcp'
+  # The connection ends in the middle of a call: it fails at once, the next one connects again.
+  evals "$(say_json say leave)" "$(say_json say again)"
+  is "$(contents)" '[SDLC_INTERNAL] MCP server "web": the connection was lost: the connection was cut|again'
+  # What is not a WebSocket, what is not accepted, what nobody answers.
+  socket nothing
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'HTTP status 404'
+  stop_servers
+  http_server '{"auth":true,"token":"t0ken"}'
+  at=${HTTP/http:/ws:}
+  socket socket
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'give it a header in `headers` or a headersHelper'
+  code 1 ona mcp login web
+  has "$err" 'is a WebSocket'
+  socket socket '{"headers":{"Authorization":"Bearer t0ken"}}'
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" x
+  stop_servers
+  tool mcp__web__say '{"text":"x"}'
+  has "$(content)" 'cannot be reached: Connection refused'
+  code 0 ona mcp get web --json
+  is "$(jq -r .transport <<<"$out")" ws
 }
 
 # ---- questions about permission --------------------------------------------------------------------

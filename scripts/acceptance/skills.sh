@@ -236,7 +236,7 @@ check_agent_definition() {
   [ ! -e main.txt ] || fail 'the session accepted an edit'
   # What has no effect is said, and so is a file that cannot be read.
   has "$err" 'memory (agents have no memory files)'
-  has "$err" 'mcpServers x (configure the server'
+  has "$err" 'works without its MCP server "x"'
   has "$err" 'none is not a skill that agents may load'
   has "$err" 'broken.md: it has front matter that cannot be read'
   # A definition cannot bypass, and a restriction of its parent stays.

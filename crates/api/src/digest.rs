@@ -29,6 +29,13 @@ fn hex(digest: &ring::digest::Digest) -> String {
 }
 
 /// Encodes bytes as standard base64 with padding.
+/// Returns what a server answers to the key of a WebSocket (RFC 6455). Not for secrets.
+pub fn websocket_accept(key: &str) -> String {
+    const SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    let sum = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, format!("{key}{SUFFIX}").as_bytes());
+    base64(sum.as_ref())
+}
+
 pub fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

@@ -106,7 +106,12 @@ impl ControlState {
                 none if none == 0 => Ok(json!({})),
                 _ => Err("thinking is not supported".into()),
             },
-            mcp if mcp.starts_with("mcp_") => host_mcp::answer(&self.servers, mcp, request),
+            mcp if mcp.starts_with("mcp_") => {
+                let answer = host_mcp::answer(&self.servers, mcp, request)?;
+                let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
+                host_mcp::slugs(&self.servers).into_iter().for_each(|name| rules.add_server(name));
+                Ok(answer)
+            }
             "rewind_files" => self.rewind(request, RewindScope::Files),
             "rewind_conversation" => self.rewind(request, RewindScope::Conversation),
             "stop_task" => {
@@ -362,7 +367,7 @@ mod tests {
             (json!({"subtype": "mcp_status"}), json!({"mcpServers": []})),
             (
                 json!({"subtype": "mcp_set_servers", "servers": {"x": {}}}),
-                json!({"added": [], "removed": [], "errors": {"x": "servers are given at the start, with --mcp-config"}}),
+                json!({"added": [], "removed": [], "errors": {"x": "it has neither a `command` nor a `url`"}}),
             ),
         ] {
             assert_eq!(control().answer(&request), Ok(expected), "{request}");
@@ -373,6 +378,10 @@ mod tests {
             (json!({"subtype": "set_model", "model": 1}), "model must be a string or null"),
             (json!({"subtype": "stop_task"}), "task_id must be a string"),
             (json!({"subtype": "mcp_toggle", "serverName": "x"}), "unknown MCP server \"x\""),
+            (
+                json!({"subtype": "mcp_clear_auth", "serverName": "x"}),
+                "the request mcp_clear_auth is not supported: `ona mcp logout SERVER` removes a login",
+            ),
             (json!({"subtype": "initialize", "systemPrompt": 1}), "systemPrompt must be text"),
             (json!({"subtype": "initialize", "sdkMcpServers": "x"}), "sdkMcpServers must be a list of names"),
         ] {

@@ -38,13 +38,20 @@ pub(crate) fn answer(servers: &Arc<Servers>, subtype: &str, request: &Value) -> 
         }
         "mcp_set_servers" => {
             let wanted = request["servers"].as_object().ok_or("servers must be an object")?;
-            let why = "servers are given at the start, with --mcp-config";
-            let unknown = wanted.keys().filter(|name| servers.find(name).is_none());
-            let errors: Map<_, _> = unknown.map(|name| (name.clone(), why.into())).collect();
-            Ok(json!({"added": [], "removed": [], "errors": errors}))
+            let changes = servers.replace_requested(wanted);
+            let errors: Map<_, _> = changes.errors.into_iter().map(|(name, why)| (name, why.into())).collect();
+            Ok(json!({"added": changes.added, "removed": changes.removed, "errors": errors}))
         }
         other => {
-            let why = format!("the request {other} is not supported");
+            let instead = match other {
+                "mcp_authenticate" | "mcp_oauth_callback_url" => {
+                    ": `ona mcp login SERVER` logs in, then mcp_reconnect connects with the login"
+                }
+                "mcp_clear_auth" => ": `ona mcp logout SERVER` removes a login",
+                "mcp_call" => ": tools are called by the model, so that rules and hooks judge each call",
+                _ => "",
+            };
+            let why = format!("the request {other} is not supported{instead}");
             Err(ControlError { why, code: Some("unsupported_request") })
         }
     }

@@ -8,7 +8,7 @@ use crate::frontmatter::{self, StringList};
 use ona_api::Mode;
 use ona_files::TOO_MANY_ENTRIES;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +32,8 @@ pub struct AgentDefinition {
     pub skills: Vec<String>,
     /// Servers whose tools it has beside those of `tools`.
     pub servers: Vec<String>,
+    /// Servers that it brings, by name; they are among `servers`, too.
+    pub own_servers: Map<String, Value>,
     /// Whether it works in a git worktree of its own.
     pub isolated: bool,
     /// How a screen shows it.
@@ -255,7 +257,7 @@ fn definition(
             false
         }
     };
-    let servers = servers(&meta.mcp_servers, &mut unused);
+    let (servers, own_servers) = servers(&meta.mcp_servers, &mut unused);
     unused.extend((!meta.memory.is_null()).then(|| "memory (agents have no memory files)".to_owned()));
     unused.extend((!meta.effort.is_null()).then(|| "effort (models are asked without one)".to_owned()));
     AgentDefinition {
@@ -271,6 +273,7 @@ fn definition(
         permission_mode,
         skills: meta.skills.0,
         servers,
+        own_servers,
         isolated,
         color: meta.color,
         initial_prompt: meta.initial_prompt.filter(|prompt| !prompt.trim().is_empty()),
@@ -279,12 +282,9 @@ fn definition(
     }
 }
 
-/// The servers that are named; those that are written out cannot be started for one agent.
-fn servers(written: &Value, unused: &mut Vec<String>) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut inline = |name: &str| {
-        unused.push(format!("mcpServers {name} (configure the server in .mcp.json or --mcp-config and name it here)"));
-    };
+/// The names of its servers, and the definitions of those that are written out.
+fn servers(written: &Value, unused: &mut Vec<String>) -> (Vec<String>, Map<String, Value>) {
+    let (mut names, mut own) = (Vec::new(), Map::new());
     match written {
         Value::Null => {}
         Value::String(text) => {
@@ -294,15 +294,16 @@ fn servers(written: &Value, unused: &mut Vec<String>) -> Vec<String> {
             for one in list {
                 match one {
                     Value::String(name) => names.push(name.clone()),
-                    Value::Object(fields) => fields.keys().for_each(|name| inline(name)),
-                    other => inline(&other.to_string()),
+                    Value::Object(fields) => own.extend(fields.clone()),
+                    other => unused.push(format!("mcpServers {other} (neither a name nor a definition)")),
                 }
             }
         }
-        Value::Object(fields) => fields.keys().for_each(|name| inline(name)),
-        other => inline(&other.to_string()),
+        Value::Object(fields) => own.extend(fields.clone()),
+        other => unused.push(format!("mcpServers {other} (neither a name nor a definition)")),
     }
-    names
+    names.extend(own.keys().cloned());
+    (names, own)
 }
 
 #[cfg(test)]
@@ -343,7 +344,7 @@ mod tests {
         let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
         write(
             "deep/a.md",
-            "---\nname: a\ndescription: d\npermissionMode: acceptEdits\nskills: [s, t]\nmcpServers: [Git Hub, {x: {command: y}}]\n\
+            "---\nname: a\ndescription: d\npermissionMode: acceptEdits\nskills: [s, t]\nmcpServers: [Git Hub, {x: {command: srv}}]\n\
              isolation: worktree\ncolor: red\nmemory: user\ntools: Read\neffort: high\n---\nWork.",
         );
         write("broken.md", "---\nname: [\n---\nx");
@@ -355,15 +356,22 @@ mod tests {
             (a.permission_mode, &a.skills, a.isolated, a.color.as_deref()),
             (Some(Mode::AcceptEdits), &vec!["s".to_owned(), "t".to_owned()], true, Some("red"))
         );
-        assert!(a.grants("Read") && a.grants("mcp__git_hub__list") && !a.grants("mcp__other__x") && !a.grants("Bash"));
-        assert_eq!(a.unused.len(), 3, "{:?}", a.unused);
+        assert_eq!(Value::Object(a.own_servers.clone()), serde_json::json!({"x": {"command": "srv"}}));
+        assert!(
+            a.grants("Read")
+                && a.grants("mcp__git_hub__list")
+                && a.grants("mcp__x__t")
+                && !a.grants("mcp__other__x")
+                && !a.grants("Bash")
+        );
+        assert_eq!(a.unused.len(), 2, "{:?}", a.unused);
         let b = agents.get("b").unwrap();
         assert_eq!((b.permission_mode, b.isolated, b.unused.len()), (None, false, 2));
         assert_eq!(agents.left_out.len(), 1, "{:?}", agents.left_out);
 
         let of_plugin = Agents::load([AgentOrigin { plugin: Some("p".into()), ..folder }], None).unwrap();
         let a = of_plugin.get("p:deep:a").unwrap();
-        assert_eq!((a.permission_mode, a.servers.len(), a.isolated), (None, 0, true));
+        assert_eq!((a.permission_mode, a.servers.len() + a.own_servers.len(), a.isolated), (None, 0, true));
         assert!(a.unused.iter().any(|why| why.starts_with("permissionMode")), "{:?}", a.unused);
     }
 }

@@ -109,7 +109,11 @@ impl Catalog {
             DefinitionOrigin::Project => DefinitionOwner::Project,
             DefinitionOrigin::Settings if in_its_settings() => DefinitionOwner::Project,
             DefinitionOrigin::Plugin => DefinitionOwner::Plugin,
-            DefinitionOrigin::Settings | DefinitionOrigin::Flag | DefinitionOrigin::Host => DefinitionOwner::Operator,
+            DefinitionOrigin::Settings
+            | DefinitionOrigin::Flag
+            | DefinitionOrigin::Request
+            | DefinitionOrigin::Agent
+            | DefinitionOrigin::Host => DefinitionOwner::Operator,
         };
         let read = match ServerDefinition::read(name, value, origin, owner, env) {
             Ok(read) => read,

@@ -5,7 +5,7 @@ use crate::definition::{DefinitionOwner, HttpStyle, ServerDefinition, ServerTran
 use crate::http;
 use crate::protocol::{
     self, EventStream, Inbox, Lines, ListKind, McpClientHandler, ProtocolVersion, Request, ServerCall, ServerLink,
-    Session,
+    ServerSession, Socket,
 };
 use crate::relay;
 use ona_process::{ChildCommand, ChildExit, ChildHandle, OnDeath, PersistentChild};
@@ -72,7 +72,7 @@ enum OpenError {
 
 pub(crate) struct McpConnection {
     server: String,
-    session: Session,
+    session: ServerSession,
     child: Mutex<Option<ChildHandle>>,
     /// A request failed in a way that leaves the session in doubt: the next call makes another.
     spoiled: AtomicBool,
@@ -110,6 +110,10 @@ impl McpConnection {
                     let link = http::link(definition, endpoint, around).await.map_err(failed)?;
                     match endpoint.style {
                         HttpStyle::Streamable => ServerLink::Streamable(protocol::streamable(link)),
+                        HttpStyle::WebSocket => {
+                            let opened = Socket::open(link).await;
+                            ServerLink::Socket(Box::new(opened.map_err(|error| OpenError::Failed(error.into()))?))
+                        }
                         HttpStyle::Sse => {
                             let opened = EventStream::open(link).await;
                             ServerLink::EventStream(Box::new(opened.map_err(|error| OpenError::Failed(error.into()))?))
@@ -130,7 +134,7 @@ impl McpConnection {
             around: Arc::clone(around),
             version: version.clone(),
         };
-        let session = match Session::open(link, Arc::new(handler)).await {
+        let session = match ServerSession::open(link, Arc::new(handler)).await {
             Ok(session) => session,
             Err(error) => {
                 if let Some(other) = protocol::another_version(&error, &version) {

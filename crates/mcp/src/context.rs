@@ -3,6 +3,7 @@
 use crate::definition::DefinitionOwner;
 use crate::elicit::{ElicitAnswer, ElicitHandler, Elicitation};
 use crate::logins::ServerLogins;
+use crate::policy::Policy;
 use crate::protocol::CallProgress;
 use crate::relay::MessageRelay;
 use ona_api::{CallId, Env, Redactor, credentials, environment};
@@ -44,6 +45,16 @@ struct Roots {
     list: Vec<PathBuf>,
 }
 
+/// What holds for servers that come in while a run goes on.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// The variables that definitions speak of.
+    pub variables: Environments,
+    pub policy: Policy,
+    /// Why none may come in.
+    pub refused: Option<String>,
+}
+
 pub struct ServerContext {
     /// The environments of children, complete. They do not contain the
     /// credentials of model providers; a server that needs one gets it from its definition.
@@ -56,6 +67,7 @@ pub struct ServerContext {
     pub(crate) output: usize,
     /// Learns what must not be recorded: headers that a helper prints, tokens.
     pub(crate) redactor: Redactor,
+    pub(crate) additions: Additions,
     /// Where logins to servers are kept; none in a bare run.
     pub(crate) logins: Option<ServerLogins>,
     elicit: RwLock<Option<Arc<dyn ElicitHandler>>>,
@@ -83,6 +95,7 @@ impl ServerContext {
             connect,
             output,
             redactor: Redactor::default(),
+            additions: Additions::default(),
             logins: None,
             elicit: RwLock::default(),
             relay: RwLock::default(),
@@ -93,6 +106,11 @@ impl ServerContext {
     #[must_use]
     pub fn with_logins(self, logins: Option<ServerLogins>, redactor: Redactor) -> Self {
         Self { logins, redactor, ..self }
+    }
+
+    #[must_use]
+    pub fn with_additions(self, additions: Additions) -> Self {
+        Self { additions, ..self }
     }
 
     /// Moves to another directory, before servers are started there.

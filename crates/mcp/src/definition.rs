@@ -47,6 +47,10 @@ pub enum DefinitionOrigin {
     Project,
     /// A plugin.
     Plugin,
+    /// A request of the program on the other side of stdin and stdout.
+    Request,
+    /// The definition of an agent.
+    Agent,
     /// The program on the other side of stdin and stdout.
     Host,
 }
@@ -58,6 +62,8 @@ impl DefinitionOrigin {
             DefinitionOrigin::Settings => "settings",
             DefinitionOrigin::Project => ".mcp.json",
             DefinitionOrigin::Plugin => "plugin",
+            DefinitionOrigin::Request => "dynamic",
+            DefinitionOrigin::Agent => "agent",
             DefinitionOrigin::Host => "sdk",
         }
     }
@@ -93,6 +99,7 @@ pub enum HttpStyle {
     Streamable,
     /// The older transport: a stream of events, and posts beside it.
     Sse,
+    WebSocket,
 }
 
 impl HttpStyle {
@@ -100,6 +107,7 @@ impl HttpStyle {
         match self {
             HttpStyle::Streamable => "http",
             HttpStyle::Sse => "sse",
+            HttpStyle::WebSocket => "ws",
         }
     }
 }
@@ -232,8 +240,8 @@ fn endpoint(fields: &Map<String, Value>, env: &Env, missing: &mut Vec<String>) -
         "http" | "streamable-http" => http(HttpStyle::Streamable, fields, env, missing),
         "sse" => http(HttpStyle::Sse, fields, env, missing),
         "sdk" => Ok(ServerTransport::Host),
-        "ws" => Err("the transport ws is not supported; use http".into()),
-        other => Err(format!("unknown transport {other:?}; use stdio, http or sse")),
+        "ws" => http(HttpStyle::WebSocket, fields, env, missing),
+        other => Err(format!("unknown transport {other:?}; use stdio, http, sse or ws")),
     }
 }
 
@@ -244,8 +252,12 @@ fn http(
     missing: &mut Vec<String>,
 ) -> Result<ServerTransport, String> {
     let url = expand(text(fields, "url")?, env, missing);
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err("its `url` must begin with http:// or https://".into());
+    let (plain, safe) = match style {
+        HttpStyle::Streamable | HttpStyle::Sse => ("http://", "https://"),
+        HttpStyle::WebSocket => ("ws://", "wss://"),
+    };
+    if !url.starts_with(plain) && !url.starts_with(safe) {
+        return Err(format!("its `url` must begin with {plain} or {safe}"));
     }
     let headers_helper = match fields.get("headersHelper") {
         None | Some(Value::Null) => None,
@@ -387,8 +399,8 @@ mod tests {
             (json!({"url": "http://x"}), "a server with a `url` needs a `type`; use http"),
             (json!({"type": "http"}), "it has no `url`"),
             (json!({"type": "http", "url": "ftp://x"}), "its `url` must begin with http:// or https://"),
-            (json!({"type": "ws", "url": "http://x"}), "the transport ws is not supported; use http"),
-            (json!({"type": "x"}), "unknown transport \"x\"; use stdio, http or sse"),
+            (json!({"type": "ws", "url": "http://x"}), "its `url` must begin with ws:// or wss://"),
+            (json!({"type": "x"}), "unknown transport \"x\"; use stdio, http, sse or ws"),
             (json!({"type": "sse"}), "it has no `url`"),
             (
                 json!({"type": "http", "url": "http://x", "headersHelper": ""}),

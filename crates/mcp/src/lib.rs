@@ -9,6 +9,7 @@
 //! Nothing here asks for permission, fires hooks or writes rows: a call of such a tool takes
 //! the same path as any other. The caller says who answers a server's questions ([`ElicitHandler`]).
 
+mod added;
 mod catalog;
 mod connection;
 mod context;
@@ -31,9 +32,10 @@ mod servers;
 mod slug;
 mod tool;
 
+pub use added::{AgentServers, ServerChanges};
 pub use catalog::{Catalog, ExcludeReason, ExcludedServer, McpSources};
 pub use connection::McpCallError;
-pub use context::{Environments, ProgressListener, ServerContext};
+pub use context::{Additions, Environments, ProgressListener, ServerContext};
 pub use definition::{
     CALL_TIMEOUT, DefinitionOrigin, DefinitionOwner, HttpEndpoint, HttpStyle, OAuthHints, ServerDefinition,
     ServerTransport,

@@ -415,6 +415,11 @@ impl McpServer {
     /// Takes note of the directories of a call and announces them if they are others than before.
     pub(crate) async fn follow_roots(&self, cx: &ToolContext) {
         let now = self.around.set_roots(std::iter::once(&cx.project).chain(&cx.extra).cloned().collect());
+        self.announce_roots(now).await;
+    }
+
+    /// Announces this version of the list of directories, unless it was announced before.
+    pub(crate) async fn announce_roots(&self, now: usize) {
         let told = self.told_roots.swap(now, Ordering::SeqCst);
         if told == now {
             return;

@@ -9,6 +9,7 @@ use crate::slug::Slug;
 use crate::tool::McpTool;
 use ona_tools::{AnyTool, BoxFuture, ToolSource};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::task::JoinSet;
 
@@ -75,11 +76,29 @@ impl Servers {
         server.settled().await;
     }
 
+    /// Takes a server out of the list; it goes on until it is told to end.
+    pub(crate) fn take_out(&self, slug: &Slug) {
+        self.list.write().unwrap_or_else(PoisonError::into_inner).retain(|one| one.definition.slug != *slug);
+    }
+
+    /// Returns a list of these servers and some more.
+    pub(crate) fn and(&self, more: &[Arc<McpServer>]) -> Self {
+        let list = self.list().into_iter().chain(more.iter().cloned()).collect();
+        Self { list: RwLock::new(list), around: Arc::clone(&self.around), making: Mutex::default() }
+    }
+
     /// Removes a server of this run and ends it.
     pub async fn remove(&self, server: &McpServer) {
-        let slug = &server.definition.slug;
-        self.list.write().unwrap_or_else(PoisonError::into_inner).retain(|one| one.definition.slug != *slug);
+        self.take_out(&server.definition.slug);
         server.forget(true).await;
+    }
+
+    /// Tells all servers at once that the directories of the session are others from now on.
+    pub fn set_roots(&self, roots: Vec<PathBuf>) {
+        let version = self.around.set_roots(roots);
+        for server in self.list() {
+            tokio::spawn(async move { server.announce_roots(version).await });
+        }
     }
 
     /// Returns what connected servers say about their use, by name.

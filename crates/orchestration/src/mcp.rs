@@ -20,9 +20,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 pub fn add_mcp_tools(tools: &mut ToolBox, servers: &Arc<Servers>, keep: impl Fn(&str) -> bool + Send + Sync + 'static) {
     tools.add(Arc::new(ListMcpResources(Arc::clone(servers))));
     tools.add(Arc::new(ReadMcpResource(Arc::clone(servers))));
-    if !servers.is_empty() {
-        tools.attach(Arc::clone(servers) as _, keep);
-    }
+    // Servers may come in later.
+    tools.attach(Arc::clone(servers) as _, keep);
     tools.add(Arc::new(ToolSearchTool(tools.clone())));
 }
 

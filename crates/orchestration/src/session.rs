@@ -23,6 +23,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// belong to it, or a sentence saying why it is not kept.
 pub type PersistUpdate = Arc<dyn Fn(&PermissionUpdate) -> Result<Group, String> + Send + Sync>;
 
+/// Hears of the working directories of a session when they change: the project, then the others.
+type DirectoriesListener = Arc<dyn Fn(Vec<PathBuf>) + Send + Sync>;
+
 pub struct Session {
     pub place: SessionKey,
     /// The exact string of `AGENT_SDLC_DB`.
@@ -39,6 +42,7 @@ pub struct Session {
     /// Settings files and skills; none in a child session.
     pub config: ConfigWatch,
     pub persist: PersistUpdate,
+    pub on_directories: Option<DirectoriesListener>,
     /// What its model has been given beside prompts and results.
     pub context: SessionContext,
     /// Hook modules that hear of what happens here.
@@ -73,6 +77,7 @@ impl Session {
             watch: None,
             config: ConfigWatch::default(),
             persist,
+            on_directories: None,
             context: SessionContext::default(),
             modules: None,
             counted_to: None,
@@ -189,7 +194,12 @@ impl Session {
             return Err(format!("the rule {:?} means nothing: {}", dropped.rule, dropped.why));
         }
         let rows = (self.persist)(update)?;
-        self.cx.extra.clone_from(&tried.session_dirs().extra);
+        if self.cx.extra != tried.session_dirs().extra {
+            self.cx.extra.clone_from(&tried.session_dirs().extra);
+            if let Some(listener) = &self.on_directories {
+                listener(std::iter::once(&self.cx.project).chain(&self.cx.extra).cloned().collect());
+            }
+        }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = tried;
         Ok(rows)
     }

@@ -21,7 +21,7 @@ use ona_api::model::RequestParams;
 use ona_api::{Access, CallId, EventName, Phase, SessionId, SessionOrigin, ToolResult, ToolSpec};
 use ona_hookplane::{Firing, HookEngine};
 use ona_instructions::{AgentDefinition, Agents, Instruction, PromptParts, system_prompt};
-use ona_mcp::Servers;
+use ona_mcp::{AgentServers, DefinitionOwner, Servers};
 use ona_store::{Store, StoreError};
 use ona_tools::{
     AnyTool, BackgroundJob, BadInput, PlannedCall, TaskKind, TaskState, ToolBox, ToolContext, parse, schema,
@@ -32,7 +32,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -283,10 +283,11 @@ impl SubagentTask {
             session.enter_worktree(&worktree.path);
         }
         session.own_rules.mode = self.definition.permission_mode.or(session.own_rules.mode);
-        let tools = self.tools(&session);
+        let servers = self.servers(&session).await;
+        let tools = self.tools(&session, &servers.all);
         let current_model = self.current_model();
         let skills = self.preloaded_skills(&session).await?;
-        let asking = self.asking(&session, &current_model.model(), &tools, &skills)?;
+        let asking = self.asking(&session, &current_model.model(), (&tools, &servers.all), &skills)?;
         let mut history = History::load(&deps.store, agent, current_model.model().wire())?;
         let turn = Turn {
             pipeline: Pipeline::new(&deps.store, tools, &deps.hooks, &deps.operator),
@@ -297,7 +298,26 @@ impl SubagentTask {
             cancel: self.cx.cancel.clone(),
             max_turns: self.definition.max_turns,
         };
-        turn.run(&mut session, &mut history, &self.prompt).await
+        let worked = turn.run(&mut session, &mut history, &self.prompt).await;
+        servers.end().await;
+        worked
+    }
+
+    /// The servers of the run, and those that its definition brings. Rules know them from now on.
+    async fn servers(&self, session: &Session) -> AgentServers {
+        let (definition, servers) = (&self.definition, &self.deps.servers);
+        let owner = if definition.origin.of_project { DefinitionOwner::Project } else { DefinitionOwner::Operator };
+        let servers = servers.for_agent(&definition.own_servers, owner).await;
+        for (server, why) in &servers.left_out {
+            (self.deps.events)(TurnEvent::Message(format!(
+                "The agent {} works without its MCP server {server:?}: {why}",
+                definition.name
+            )));
+        }
+        let mut rules = session.rules.write().unwrap_or_else(PoisonError::into_inner);
+        servers.own_names().for_each(|name| rules.add_server(name));
+        drop(rules);
+        servers
     }
 
     /// The texts of the skills its definition names.
@@ -326,7 +346,7 @@ impl SubagentTask {
     }
 
     /// What the definition grants, never more than the parent has.
-    fn tools(&self, session: &Session) -> ToolBox {
+    fn tools(&self, session: &Session, servers: &Arc<Servers>) -> ToolBox {
         let depth = self.deps.parent.depth + 1;
         let agent = (depth < DEEPEST).then(|| -> Arc<dyn AnyTool> {
             let parent = ParentSession { depth, ..session.as_parent() };
@@ -339,7 +359,7 @@ impl SubagentTask {
             ToolParts {
                 agent,
                 skills: Some(self.deps.skills.of(session)),
-                servers: Some((&self.deps.servers, Box::new(move |name| definition.grants(name)))),
+                servers: Some((servers, Box::new(move |name| definition.grants(name)))),
                 web: Some((&self.deps.web, Some(search_access(&self.current_model())))),
                 ..ToolParts::new(session, &self.deps.store, &self.deps.hooks)
             },
@@ -372,7 +392,7 @@ impl SubagentTask {
         &self,
         session: &Session,
         model: &Model,
-        tools: &ToolBox,
+        (tools, servers): (&ToolBox, &Servers),
         skills: &str,
     ) -> Result<RequestParams, StoreError> {
         let reader = self.deps.store.reader()?;
@@ -380,7 +400,7 @@ impl SubagentTask {
         // Agents that only look things up need no instructions for changing them.
         let looks = matches!(self.definition.name.as_str(), "explore" | "plan");
         let also = format!("{}{skills}", self.deps.also.as_deref().unwrap_or_default());
-        let servers = self.deps.servers.instructions();
+        let servers = servers.instructions();
         let system = system_prompt(&PromptParts {
             instead: Some(&self.definition.prompt),
             style: None,

@@ -85,6 +85,14 @@ impl PermissionEngine {
         self.servers = (!servers.is_empty()).then_some(servers);
     }
 
+    /// Adds the name of a server that came in later.
+    pub fn add_server(&mut self, server: String) {
+        let known = self.servers.get_or_insert_default();
+        if !known.contains(&server) {
+            known.push(server);
+        }
+    }
+
     pub fn mode(&self) -> Mode {
         self.mode
     }

@@ -25,7 +25,7 @@ use ona_hookplane::{
     Hook, HookEngine, HookEnvironment, HookFailure, HookList, LogEntry, OnFailure, ProcessRunner, Runner, Timeouts,
     TranscriptOf, name_session,
 };
-use ona_mcp::{Environments, ServerContext, ServerLogins};
+use ona_mcp::{Additions, Environments, ServerContext, ServerLogins};
 use ona_orchestration::{
     ConfigSource, ConfigWatch, EnvFile, FileWatch, IN_PLAN_MODE, KeepLimits, Modules, Operator, PersistUpdate,
     Pipeline, ProjectFilesAt, Session, SessionCheckpoints, SessionHookRegistry, SharedJudgeDeps, ToolParts,
@@ -615,7 +615,11 @@ fn mcp_servers(
     }
     let roots = std::iter::once(&place.project).chain(&place.extra).cloned().collect();
     let logins = (!launch.options.bare).then(|| ServerLogins::from_env(&launch.env));
-    let around = ServerContext::new(children, place.start.clone(), roots).with_logins(logins, open.redactor.clone());
+    let refused = launch.operator_only("MCP servers").err().map(|failure| failure.to_string());
+    let additions = Additions { variables: named.clone(), policy: gathered.policy.clone(), refused };
+    let around = ServerContext::new(children, place.start.clone(), roots)
+        .with_logins(logins, open.redactor.clone())
+        .with_additions(additions);
     Ok(McpServers::new(gathered, around, open, launch.notices.clone()))
 }
 

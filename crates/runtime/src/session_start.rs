@@ -194,6 +194,13 @@ impl SessionStart<'_> {
         if let Some(agent) = agent_setup.agent {
             let problems = self.runtime.registrar.works_as(&session.place, agent)?;
             problems.into_iter().for_each(|problem| events(TurnEvent::Message(problem)));
+            if !agent.own_servers.is_empty() {
+                let names = agent.own_servers.keys().cloned().collect::<Vec<_>>().join(", ");
+                events(TurnEvent::Message(format!(
+                    "The agent {}: its own MCP servers ({names}) are those of a subagent; for a session, use --mcp-config",
+                    agent.name
+                )));
+            }
         }
         let setup = match self.setup {
             Some(trigger) => run_setup_hooks(self.open, self.runtime, session, events, trigger).await?,
@@ -258,6 +265,8 @@ impl SessionStart<'_> {
             instructions: instructions.clone().into(),
             worktrees: Arc::clone(&self.runtime.worktrees),
         };
+        let servers = Arc::clone(&self.runtime.mcp.servers);
+        session.on_directories = Some(Arc::new(move |roots| servers.set_roots(roots)));
         self.wait_for_servers(session).await?;
         let granted = agent_setup.agent.cloned();
         let grants = move |name: &str| granted.as_ref().is_none_or(|agent| agent.grants(name));

@@ -4,7 +4,7 @@
 use super::headers_helper::HeadersHelper;
 use super::parsed;
 use crate::context::ServerContext;
-use crate::definition::{HttpEndpoint, ServerDefinition};
+use crate::definition::{HttpEndpoint, HttpStyle, ServerDefinition};
 use ::http::{HeaderMap, HeaderValue, header};
 use ona_api::Redactor;
 use ona_auth::{LoginError, LoginSource};
@@ -20,6 +20,8 @@ pub(super) struct Identity {
     /// What the helper printed last.
     helped: Mutex<Option<HeaderMap>>,
     login: Option<LoginSource>,
+    /// Logins are for servers that are asked over HTTP.
+    may_log_in: bool,
     redactor: Redactor,
 }
 
@@ -40,7 +42,8 @@ impl Identity {
         let helper = helper.map(|script| HeadersHelper::new(script, definition, &endpoint.url, around));
         // A header that the operator wrote is what they want.
         let has_own = fixed.contains_key(header::AUTHORIZATION);
-        let login = match around.logins.as_ref().filter(|_| !has_own) {
+        let may_log_in = endpoint.style != HttpStyle::WebSocket;
+        let login = match around.logins.as_ref().filter(|_| !has_own && may_log_in) {
             Some(logins) => {
                 let (store, redactor) = (logins.of(&definition.name, &endpoint.url), around.redactor.clone());
                 let opened = tokio::task::spawn_blocking(move || LoginSource::open(store, redactor)).await;
@@ -55,6 +58,7 @@ impl Identity {
             helper,
             helped: Mutex::default(),
             login,
+            may_log_in,
             redactor: around.redactor.clone(),
         })
     }
@@ -102,6 +106,9 @@ impl Identity {
         }
         if self.fixed.contains_key(header::AUTHORIZATION) {
             return "it refuses the Authorization header of its definition".into();
+        }
+        if !self.may_log_in {
+            return "give it a header in `headers` or a headersHelper: a WebSocket has no login".into();
         }
         format!("ona mcp login {}", shell_word(&self.server))
     }

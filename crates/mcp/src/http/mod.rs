@@ -30,8 +30,13 @@ pub(crate) async fn link(
     endpoint: &HttpEndpoint,
     around: &Arc<ServerContext>,
 ) -> Result<HttpLink, String> {
-    let client = ona_auth::http::server_client(&endpoint.url).map_err(|error| error.to_string())?;
-    let url = Url::parse(&endpoint.url).map_err(|_| "its `url` is not an address".to_owned())?;
+    // A WebSocket begins as a request.
+    let address = match endpoint.url.strip_prefix("ws") {
+        Some(rest) => format!("http{rest}"),
+        None => endpoint.url.clone(),
+    };
+    let client = ona_auth::http::server_client(&address).map_err(|error| error.to_string())?;
+    let url = Url::parse(&address).map_err(|_| "its `url` is not an address".to_owned())?;
     let identity = Identity::of(definition, endpoint, around).await?;
     Ok(HttpLink { client, url, identity })
 }

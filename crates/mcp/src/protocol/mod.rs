@@ -2,7 +2,7 @@
 //!
 //! The library has the messages, the handshake, ids of requests, cancellation, the server's requests
 //! and the sessions of streamable HTTP. Ours are the words of errors, limits and what a failure means:
-//! how a message travels is in `lines` and `legacy` (transports) and `streamable` (the requests of the library's
+//! how a message travels is in `lines`, `legacy` and `socket` (transports) and `streamable` (the requests of the library's
 //! transport), `watched` stands between all of them and the library, `handler` answers what servers ask.
 //!
 //! Answers are read as plain JSON outside: what a server adds to the protocol must not make
@@ -13,6 +13,7 @@ mod incoming;
 mod legacy;
 mod lines;
 mod outgoing;
+mod socket;
 mod streamable;
 mod watched;
 
@@ -20,6 +21,7 @@ pub(crate) use handler::{Inbox, McpClientHandler};
 pub(crate) use legacy::EventStream;
 pub(crate) use lines::{LONGEST, Lines};
 pub(crate) use outgoing::{ListKind, ServerCall};
+pub(crate) use socket::Socket;
 pub(crate) use streamable::streamable;
 pub(crate) use watched::ServerLink;
 
@@ -72,7 +74,7 @@ pub(crate) fn versions() -> Vec<ProtocolVersion> {
 }
 
 /// A session with a server, after the handshake.
-pub(crate) struct Session {
+pub(crate) struct ServerSession {
     service: Mutex<Option<RunningService<RoleClient, Arc<McpClientHandler>>>>,
     peer: Peer<RoleClient>,
     pub handler: Arc<McpClientHandler>,
@@ -80,7 +82,7 @@ pub(crate) struct Session {
     pub info: Value,
 }
 
-impl Session {
+impl ServerSession {
     /// Agrees on a version of the protocol. The server chooses; one that this program does not speak ends it.
     pub(crate) async fn open(link: ServerLink, handler: Arc<McpClientHandler>) -> Result<Self, McpCallError> {
         let watched = Watched { link, handler: Arc::clone(&handler) };

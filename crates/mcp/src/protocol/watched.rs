@@ -8,6 +8,7 @@ use super::OnProgress;
 use super::handler::McpClientHandler;
 use super::legacy::EventStream;
 use super::lines::Lines;
+use super::socket::Socket;
 use super::streamable::StreamableTransport;
 use crate::connection::McpCallError;
 use futures_util::FutureExt;
@@ -22,6 +23,7 @@ pub(crate) enum ServerLink {
     Lines(Lines),
     EventStream(Box<EventStream>),
     Streamable(StreamableTransport),
+    Socket(Box<Socket>),
 }
 
 pub(super) struct Watched {
@@ -58,6 +60,7 @@ impl Transport<RoleClient> for Watched {
         let sending: BoxFuture<'static, Result<(), McpCallError>> = match &mut self.link {
             ServerLink::Lines(link) => link.send(message).boxed(),
             ServerLink::EventStream(link) => link.send(message).boxed(),
+            ServerLink::Socket(link) => link.send(message).boxed(),
             ServerLink::Streamable(link) => {
                 let sending = link.send(message);
                 async move { sending.await.map_err(McpCallError::from) }.boxed()
@@ -72,6 +75,7 @@ impl Transport<RoleClient> for Watched {
             ServerLink::Lines(link) => link.receive().await,
             ServerLink::EventStream(link) => link.receive().await,
             ServerLink::Streamable(link) => link.receive().await,
+            ServerLink::Socket(link) => link.receive().await,
         };
         let inbox = &self.handler.inbox;
         match &received {
@@ -83,6 +87,7 @@ impl Transport<RoleClient> for Watched {
                 ServerLink::Lines(link) => link.why_closed(),
                 ServerLink::EventStream(_) => "the server closed the stream".into(),
                 ServerLink::Streamable(_) => String::new(),
+                ServerLink::Socket(link) => link.why_closed(),
             }),
         }
         received
@@ -92,6 +97,7 @@ impl Transport<RoleClient> for Watched {
         match &mut self.link {
             ServerLink::Lines(link) => link.close().await,
             ServerLink::EventStream(link) => link.close().await,
+            ServerLink::Socket(link) => link.close().await,
             ServerLink::Streamable(link) => Ok(link.close().await?),
         }
     }

@@ -378,11 +378,11 @@ fn a_subagent_has_the_tools_its_definition_grants() {
 #[test]
 fn what_is_wrong_with_a_server_is_a_finding() {
     let ona = ona();
-    ona.settings(json!({"mcpServers": {"a": {"command": "no-such-program-here"}, "b": {"type": "ws", "url": "ws://x"}, "ok": server(&ona)}}));
+    ona.settings(json!({"mcpServers": {"a": {"command": "no-such-program-here"}, "b": {"type": "ws", "url": "http://x"}, "ok": server(&ona)}}));
     let report = ona.run(["doctor", "--json"]).expect_code(1).json();
     let problems = report["problems"].to_string();
     assert!(
-        problems.contains("no-such-program-here") && problems.contains("the transport ws is not supported"),
+        problems.contains("no-such-program-here") && problems.contains("must begin with ws:// or wss://"),
         "{problems}"
     );
     assert_eq!(report["mcp"]["call_timeout_ms"], 120_000);

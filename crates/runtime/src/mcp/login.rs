@@ -8,7 +8,7 @@ use ona_api::{clock, environment};
 use ona_auth::oauth::{AuthorizationAttempt, CallbackListener};
 use ona_auth::{CredentialStore, LogoutReport, StoredLogin};
 use ona_mcp::login::{LoginUnavailable, client, discover};
-use ona_mcp::{HttpEndpoint, ServerDefinition, ServerLogins, ServerTransport};
+use ona_mcp::{HttpEndpoint, HttpStyle, ServerDefinition, ServerLogins, ServerTransport};
 use tokio_util::sync::CancellationToken;
 
 const THE_LOGIN: &str = "the login to an MCP server";
@@ -85,6 +85,12 @@ pub async fn log_out(
 
 fn place<'a>(launch: &Launch, server: &'a ServerDefinition) -> Result<(&'a HttpEndpoint, CredentialStore), Failure> {
     match &server.endpoint {
+        ServerTransport::Http(endpoint) if endpoint.style == HttpStyle::WebSocket => {
+            Err(Failure::refused(format_args!(
+                "the MCP server {:?} is a WebSocket; give it a header in `headers` or a headersHelper",
+                server.name
+            )))
+        }
         ServerTransport::Http(endpoint) => {
             Ok((endpoint, ServerLogins::from_env(&launch.env).of(&server.name, &endpoint.url)))
         }

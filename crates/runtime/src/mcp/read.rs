@@ -21,6 +21,8 @@ pub struct Gathered {
     /// Servers of the folder's file that are used because the folder is trusted; nobody has
     /// decided about them one by one.
     pub undecided: Vec<String>,
+    /// What of all servers may be used, also of those that come in later.
+    pub policy: Policy,
     /// Why the folder's file cannot be read.
     broken: Option<String>,
 }
@@ -62,6 +64,7 @@ pub fn gather(
         }
     }
     gathered.catalog = Catalog::read(&sources, env);
+    gathered.policy = sources.policy;
     Ok(gathered)
 }
 
