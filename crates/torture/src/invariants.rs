@@ -72,9 +72,9 @@ const WHOLE: [(&str, &str); 11] = [
     (
         "a result without a committed decision",
         "SELECT t.tool_use_id FROM transcript_entries t WHERE t.entry_type = 'tool_result'
-         AND json_extract(t.payload_json, '$.is_error') = 0 AND NOT EXISTS
-         (SELECT 1 FROM events e WHERE e.event_type = 'tool_started' AND e.session_id = t.session_id
-          AND json_extract(e.detail, '$.tool_use_id') = t.tool_use_id)",
+         AND json_extract(t.payload_json, '$.is_error') = 0 AND (t.session_id, t.tool_use_id) NOT IN
+         (SELECT session_id, json_extract(detail, '$.tool_use_id') FROM events
+          WHERE event_type = 'tool_started' AND session_id IS NOT NULL AND detail ->> '$.tool_use_id' IS NOT NULL)",
     ),
     (
         "two decisions of one call",
@@ -182,10 +182,10 @@ fn bodies(db: &Connection, scene: &Scene) -> Checked<u64> {
     }
     let mut commands = db.prepare(
         "SELECT u.payload_json,
-           EXISTS (SELECT 1 FROM events e WHERE e.event_type = 'tool_started'
-             AND json_extract(e.detail, '$.tool_use_id') = u.tool_use_id AND e.session_id = u.session_id),
-           EXISTS (SELECT 1 FROM transcript_entries t WHERE t.entry_type = 'tool_result' AND t.session_id = u.session_id
-             AND t.tool_use_id = u.tool_use_id AND json_extract(t.payload_json, '$.is_error') = 0)
+           (u.session_id, u.tool_use_id) IN (SELECT session_id, json_extract(detail, '$.tool_use_id') FROM events
+             WHERE event_type = 'tool_started' AND session_id IS NOT NULL AND detail ->> '$.tool_use_id' IS NOT NULL),
+           (u.session_id, u.tool_use_id) IN (SELECT session_id, tool_use_id FROM transcript_entries
+             WHERE entry_type = 'tool_result' AND json_extract(payload_json, '$.is_error') = 0 AND tool_use_id IS NOT NULL)
          FROM transcript_entries u WHERE u.entry_type = 'tool_use'",
     )?;
     let rows = commands.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
