@@ -68,6 +68,8 @@ world() {
   done
   export HOME=$WORLD/home TMPDIR=$WORLD/tmp AGENT_SDLC_DB=$WORLD/state/ona.db PATH=$WORLD/bin:/usr/local/bin:/usr/bin:/bin
   export ONA_MANAGED_SETTINGS=$WORLD/managed-settings.json
+  # What listens on this machine is not part of a check.
+  export ONA_LOCAL_MODEL_PORTS=
   # Most checks are about what a project's files do; those about trust unset it.
   export ONA_TRUST=always
   echo '{}' >"$ONA_MANAGED_SETTINGS"

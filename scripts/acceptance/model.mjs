@@ -8,7 +8,8 @@
 //   {"usage":{...},...} counts beside the usual ones (Messages only)  {"breaks":bytes,...} the connection is lost after these
 // and {"say":"done"} after the last. With MODEL_ASKS="FILE\tSQL" it runs sqlite3 when a request
 // arrives, before it answers, and logs what that printed as `seen`. Every connection is a line of
-// LOG.connections. It ends after 60 seconds.
+// LOG.connections. A GET of a path that ends in /models is a line of LOG.lists and is answered from MODEL_LISTS.
+// It ends after 60 seconds.
 import { createServer } from 'node:http';
 import { appendFileSync, writeFileSync, renameSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
@@ -77,6 +78,13 @@ const server = createServer((request, response) => {
     response.on('close', () => open--);
     let body = null;
     try { body = JSON.parse(raw); } catch {}
+    // Lists of models are no requests to a model: MODEL_LISTS is {PATH: answer}.
+    if (request.method === 'GET' && /\/models$/.test(request.url.split('?')[0])) {
+      appendFileSync(`${log}.lists`, JSON.stringify({ path: request.url, headers: request.headers }) + '\n');
+      const list = JSON.parse(process.env.MODEL_LISTS ?? '{}')[request.url.split('?')[0]];
+      if (list === 'silent') return;
+      return list ? response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list)) : response.writeHead(404).end();
+    }
     appendFileSync(log, JSON.stringify({ path: request.url, method: request.method, headers: request.headers, body, raw, open: overlapping, seen: ask() }) + '\n');
     if (request.method !== 'POST') return response.writeHead(404).end();
     const item = items[asked++] ?? { say: 'done' };

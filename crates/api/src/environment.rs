@@ -175,6 +175,8 @@ variables! {
             "How long a model server may send nothing before the request counts as failed; goes over the setting modelTimeouts.idleSeconds.";
         ONA_STDIN_WAIT_MS: Milliseconds, "3000",
             "How long -p waits for input on a silent stdin when it has a prompt.";
+        ONA_LOCAL_MODEL_PORTS: Text, "1234,11434,8080",
+            "Ports of this machine on which ona doctor looks for a model server; empty: none.";
         ONA_WEBSEARCH_URL: Url, "the search of the Messages API, else a public page of results",
             "Search service that WebSearch asks; it answers like SearXNG with format=json.";
         ONA_WIRE_MODEL_OVERRIDE: Text, "",

@@ -177,14 +177,26 @@ enum SelectedSource<'a> {
     Login(&'a LoginSource),
 }
 
+/// Says what to do; a key of another provider that is there is likely to be the one that was meant (DEC-190).
+fn nothing_signs(sources: &CredentialSources<'_>) -> AuthError {
+    let set = |variable| sources.env.non_empty(variable).is_some();
+    match (sources.bare, set(environment::OPENAI_API_KEY), set(environment::OPENAI_BASE_URL)) {
+        (true, ..) => AuthError::NoAnthropicBare,
+        (false, false, _) => AuthError::NoAnthropic,
+        (false, true, true) => AuthError::OnlyOpenai("OPENAI_API_KEY is set: use --model gpt_4o"),
+        (false, true, false) => AuthError::OnlyOpenai(
+            "OPENAI_API_KEY is set: export OPENAI_BASE_URL=https://api.openai.com/v1 and use --model gpt_4o",
+        ),
+    }
+}
+
 /// Returns the credential of a model call to Anthropic. Part of the model-call path: it may
 /// run the operator's helper, which nothing else may (A6), or renew a login.
 pub async fn resolve_anthropic(
     sources: &CredentialSources<'_>,
     cancel: &CancellationToken,
 ) -> Result<Credential, AuthError> {
-    let none = if sources.bare { AuthError::NoAnthropicBare } else { AuthError::NoAnthropic };
-    let (scheme, source, secret) = match sources.selected().ok_or(none)? {
+    let (scheme, source, secret) = match sources.selected().ok_or_else(|| nothing_signs(sources))? {
         SelectedSource::Bearer(token) => (HeaderScheme::Bearer, environment::ANTHROPIC_AUTH_TOKEN.name(), token.into()),
         SelectedSource::ApiKey(key) => (HeaderScheme::ApiKey, environment::ANTHROPIC_API_KEY.name(), key.into()),
         SelectedSource::Helper(helper) => (HeaderScheme::Both, "apiKeyHelper", helper.key(cancel).await?),

@@ -46,6 +46,34 @@ impl Endpoint {
         &self.url
     }
 
+    /// Returns the addresses at which the server may list its models, the most telling first.
+    pub fn model_lists(&self) -> Vec<Url> {
+        let at = |path: String, limit: Option<&str>| {
+            let mut url = self.url.clone();
+            url.set_path(&path);
+            if let Some(limit) = limit {
+                url.query_pairs_mut().append_pair("limit", limit);
+            }
+            url
+        };
+        let path = self.url.path();
+        // A list of its own, with the size a model was loaded with; at the root, whatever the base is.
+        let native = || at("/api/v0/models".to_owned(), None);
+        match self.provider {
+            ProviderName::ClaudeCodeSubscription => {
+                vec![at(format!("{}/models", path.trim_end_matches("/messages")), Some("1000"))]
+            }
+            ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal => {
+                let compatible = at(format!("{}/models", path.trim_end_matches("/chat/completions")), None);
+                match (self.provider, self.is_loopback()) {
+                    (ProviderName::LmStudioLocal, _) => vec![native(), compatible],
+                    (_, true) => vec![compatible, native()],
+                    (_, false) => vec![compatible],
+                }
+            }
+        }
+    }
+
     /// Scheme, host, port: what status and error texts may say.
     pub fn shown(&self) -> String {
         self.url.origin().ascii_serialization()
@@ -67,5 +95,44 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Endpoint({} at {})", self.provider.as_str(), self.shown())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_listed_beside_where_requests_go() {
+        for (provider, variable, base, lists) in [
+            (
+                ProviderName::ClaudeCodeSubscription,
+                "ANTHROPIC_BASE_URL",
+                "https://gate.example/proxy/?key=1",
+                &["https://gate.example/proxy/v1/models?key=1&limit=1000"][..],
+            ),
+            (
+                ProviderName::OpenaiCompatible,
+                "OPENAI_BASE_URL",
+                "https://api.example/v1",
+                &["https://api.example/v1/models"],
+            ),
+            (
+                ProviderName::OpenaiCompatible,
+                "OPENAI_BASE_URL",
+                "http://127.0.0.1:8080/v1/",
+                &["http://127.0.0.1:8080/v1/models", "http://127.0.0.1:8080/api/v0/models"],
+            ),
+            (
+                ProviderName::LmStudioLocal,
+                "LM_STUDIO_BASE_URL",
+                "http://localhost:1234/v1",
+                &["http://localhost:1234/api/v0/models", "http://localhost:1234/v1/models"],
+            ),
+        ] {
+            let endpoint = Endpoint::of(provider, &Env::new([(variable.into(), base.into())])).unwrap();
+            let found: Vec<_> = endpoint.model_lists().iter().map(ToString::to_string).collect();
+            assert_eq!(found, lists);
+        }
     }
 }

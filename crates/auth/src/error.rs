@@ -17,6 +17,8 @@ pub enum AuthError {
         "no Anthropic credential: set ANTHROPIC_API_KEY, or log in: ona auth login; ona doctor names the other ways"
     )]
     NoAnthropic,
+    #[error("no Anthropic credential: set ANTHROPIC_API_KEY, or log in: ona auth login; {0}")]
+    OnlyOpenai(&'static str),
     #[error("no Anthropic credential: a bare run takes ANTHROPIC_API_KEY or an apiKeyHelper from --settings only")]
     NoAnthropicBare,
     #[error("{0} cannot be sent in a header")]

@@ -76,9 +76,9 @@ impl Run<'_> {
             self.event_printer.begin();
             let outcome = queue.serve_while(runner.go_on()).await?;
             if outcome.model_calls > 0 || outcome.ended != TurnEnd::Done {
-                let provider = runner.turn().map(|turn| turn.current_model.model().choice.provider);
+                let model = runner.turn().map(|turn| turn.current_model.model());
                 let conversation = &runner.session.place.conversation.0;
-                self.event_printer.result(&outcome, &ResultContext { conversation, provider });
+                self.event_printer.result(&outcome, &ResultContext { conversation, model: model.as_deref() });
             }
         }
     }

@@ -152,7 +152,7 @@ impl Run<'_> {
             Err(SessionError::Failed(failure)) => return Err(failure),
             Err(SessionError::Store(error)) => {
                 let failure = launch.store_failure(error);
-                let setting = ResultContext { conversation: &conversation, provider: None };
+                let setting = ResultContext { conversation: &conversation, model: None };
                 self.event_printer.aborted(&failure.message, &setting);
                 return Err(failure);
             }
@@ -226,7 +226,7 @@ impl Run<'_> {
         let mut next = Some(first);
         let mut ended = TurnEnd::Done;
         if let Preparation::Refused(outcome) = &runner.ready {
-            self.event_printer.result(outcome, &ResultContext { conversation: &conversation, provider: None });
+            self.event_printer.result(outcome, &ResultContext { conversation: &conversation, model: None });
             ended = outcome.ended.clone();
             next = None;
         }
@@ -237,16 +237,16 @@ impl Run<'_> {
             }
             let Answer { mut outcome, .. } = queue.serve_while(runner.answer(prompt)).await?;
             let Some(turn) = runner.turn() else {
-                self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, provider: None });
+                self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, model: None });
                 ended = outcome.ended;
                 break;
             };
-            let provider = Some(turn.current_model.model().choice.provider);
+            let model = turn.current_model.model();
             self.follow(&runner, configured.as_ref(), queue);
             if !queue.is_driven() {
                 self.answer_task_ends(&mut runner, queue, &mut outcome).await?;
             }
-            self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, provider });
+            self.event_printer.result(&outcome, &ResultContext { conversation: &conversation, model: Some(&model) });
             ended = outcome.ended;
             next = self.next_prompt(&mut runner, queue).await?;
             self.event_printer.begin();

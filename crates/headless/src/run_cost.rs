@@ -2,7 +2,7 @@
 //!
 //! Only this run counts: a resumed session does not count again what earlier runs reported.
 
-use ona_api::model::ProviderName;
+use ona_orchestration::Model;
 use ona_settings::ModelInfo;
 use ona_transcript::{Prices, TokenUsage};
 use serde_json::{Map, Value, json};
@@ -18,12 +18,8 @@ impl RunCost {
         Self { prices, info, spent: TokenUsage::default() }
     }
 
-    /// Adds a turn and returns the sums of the run: dollars, and tokens by model.
-    pub(crate) fn add_turn(
-        &mut self,
-        turn: &TokenUsage,
-        provider: Option<ProviderName>,
-    ) -> (Option<f64>, Map<String, Value>) {
+    /// Adds a turn of `model` and returns the sums of the run: dollars, and tokens by model.
+    pub(crate) fn add_turn(&mut self, turn: &TokenUsage, model: Option<&Model>) -> (Option<f64>, Map<String, Value>) {
         let spent = &mut self.spent;
         spent.merge(turn);
         let models: Map<String, Value> = spent
@@ -31,9 +27,11 @@ impl RunCost {
             .iter()
             .map(|share| {
                 let facts = self.info.of(&share.model, share.model_id.as_deref());
-                let context = facts
-                    .and_then(|facts| facts.context)
-                    .or_else(|| provider.map(|provider| ona_transcript::context_tokens(provider, &share.model)));
+                let of_model = |model: &Model| match model.choice.wire_model == share.model {
+                    true => model.context_size(),
+                    false => ona_transcript::context_tokens(model.choice.provider, &share.model),
+                };
+                let context = facts.and_then(|facts| facts.context).or_else(|| model.map(of_model));
                 let described = json!({
                     "inputTokens": share.usage.input_tokens,
                     "outputTokens": share.usage.output_tokens,

@@ -4,8 +4,7 @@ use super::messages::{Denial, ResultMessage, StreamMessage, Tokens};
 use super::run_cost::RunCost;
 use super::stream::stop_reason;
 use super::translate::millis;
-use ona_api::model::ProviderName;
-use ona_orchestration::{Activity, TurnEnd, TurnEvent, TurnOutcome};
+use ona_orchestration::{Activity, Model, TurnEnd, TurnEvent, TurnOutcome};
 use std::time::{Duration, Instant};
 
 /// What is counted while a turn runs, also for turns that are aborted.
@@ -20,7 +19,7 @@ pub(crate) struct TurnCounters {
 /// What a result repeats about the run.
 pub(crate) struct ResultContext<'a> {
     pub conversation: &'a str,
-    pub provider: Option<ProviderName>,
+    pub model: Option<&'a Model>,
 }
 
 impl TurnCounters {
@@ -47,7 +46,7 @@ impl TurnCounters {
             TurnEnd::Failed(failure) | TurnEnd::Incomplete { failure, .. } => Some(failure),
             _ => None,
         };
-        let (total_cost_usd, model_usage) = self.bill.add_turn(&outcome.spent, setting.provider);
+        let (total_cost_usd, model_usage) = self.bill.add_turn(&outcome.spent, setting.model);
         let result = ResultMessage {
             subtype: told.subtype,
             is_error: told.is_error,
@@ -189,7 +188,7 @@ mod tests {
             (TurnEnd::Interrupted(Activity::Asking), "error_during_execution", true, Some("aborted_streaming")),
             (TurnEnd::Interrupted(Activity::Tools), "error_during_execution", true, Some("aborted_tools")),
         ];
-        let setting = ResultContext { conversation: "c", provider: None };
+        let setting = ResultContext { conversation: "c", model: None };
         let mut tally = TurnCounters::new(RunCost::new(
             Prices::with(&serde_json::Value::Null).0,
             ona_settings::ModelInfo::default(),

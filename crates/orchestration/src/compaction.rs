@@ -44,6 +44,7 @@ impl Turn {
         history: &mut History,
         model: &Model,
     ) -> Result<(), StoreError> {
+        model.look_up(&self.cancel).await;
         let Some(context) = model.context() else { return Ok(()) };
         // A prompt alone, or little more than its own summary, gets no smaller.
         let least = if history.state().is_collapsed() { FRESHLY_COMPACTED } else { 1 };

@@ -10,12 +10,14 @@ use ona_auth::{
     ApiKeyHelper, AuthError, CredentialKind, CredentialSources, Endpoint, LoginSource, ModelChoice, WireModels,
     named_model, resolve_named,
 };
+use ona_providers::model_list::{self, ListedModel};
 use ona_providers::{EncodedMessages, Provider, RetryPolicy, WireFormat, classify};
 use ona_settings::{ModelFacts, ModelInfo, ModelTimeouts};
 use ona_web::MessagesSearch;
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
+use tokio::sync::OnceCell;
 use tokio::time::timeout_at;
 use tokio_util::sync::CancellationToken;
 
@@ -77,7 +79,12 @@ pub struct Model {
     endpoint: Endpoint,
     client: reqwest::Client,
     retry: RetryPolicy,
+    /// What the server's list says of the model, once it was asked.
+    listed: OnceCell<Option<ListedModel>>,
 }
+
+/// How long a server may take to list its models; a turn goes without the list after that.
+const LIST_WAIT: Duration = Duration::from_secs(2);
 
 impl Model {
     /// Fails before any network I/O when the configuration cannot be right (section 2.4).
@@ -111,7 +118,7 @@ impl Model {
         let endpoint = Endpoint::of(choice.provider, &setup.env)?;
         let client = http::client(&endpoint, HttpLimits::from_env(&setup.env, setup.timeouts.idle))?;
         let retry = RetryPolicy::from_env(&setup.env);
-        Ok(Self { choice, setup, endpoint, client, retry })
+        Ok(Self { choice, setup, endpoint, client, retry, listed: OnceCell::new() })
     }
 
     /// Returns the context window in tokens; `None` if it is unlimited.
@@ -127,21 +134,56 @@ impl Model {
         self.setup.info.of(&self.choice.wire_model, Some(self.choice.model_id))
     }
 
-    /// Returns the size of the context in tokens: what the operator says, else what the name says.
+    /// Asks the server what the model holds, once, where neither the operator nor a name of the product
+    /// says it (DEC-190). Without an answer what is known of the name counts.
+    pub async fn look_up(&self, cancel: &CancellationToken) {
+        let is_own_name = !self.choice.overridden && self.choice.provider != ProviderName::LmStudioLocal;
+        let is_said = self.facts().is_some_and(|facts| facts.context.is_some());
+        if is_own_name || is_said || self.credential_class() == CredentialKind::None {
+            return;
+        }
+        let listed = self.listed.get_or_init(|| async {
+            // A credential that cannot be had is the matter of the request.
+            let credential = self.credential(cancel).await.ok()?;
+            let headers = match self.choice.provider {
+                ProviderName::ClaudeCodeSubscription => ona_providers::messages_headers(&credential),
+                ProviderName::OpenaiCompatible | ProviderName::LmStudioLocal => credential.headers(),
+            };
+            let name = self.choice.wire_model.as_str();
+            let models = model_list::fetch(&self.client, &self.endpoint, &headers, Some(name), LIST_WAIT).await?;
+            models.into_iter().find(|model| model.name == name)
+        });
+        tokio::select! {
+            listed = listed => tracing::debug!(?listed, "the server's list of models was asked"),
+            () = cancel.cancelled() => {}
+        }
+    }
+
+    fn listed(&self) -> Option<&ListedModel> {
+        self.listed.get()?.as_ref()
+    }
+
+    /// Returns the size of the context in tokens: what the operator says, else what the server's list says, else
+    /// what the name says.
     pub fn context_size(&self) -> usize {
-        let known = || ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model);
-        self.facts().and_then(|facts| facts.context).unwrap_or_else(known)
+        let said = self.facts().and_then(|facts| facts.context);
+        let listed = || self.listed().and_then(|model| model.context);
+        said.or_else(listed)
+            .unwrap_or_else(|| ona_transcript::context_tokens(self.choice.provider, &self.choice.wire_model))
     }
 
-    /// Returns how many tokens a reply may have; `usual` where the operator says nothing.
+    /// Returns how many tokens a reply may have; `usual` where the operator says nothing and the server's
+    /// list allows it.
     pub fn output_limit(&self, usual: u32) -> u32 {
-        self.facts().and_then(|facts| facts.output).unwrap_or(usual)
+        let listed = || self.listed().and_then(|model| model.output).map_or(usual, |most| most.min(usual));
+        self.facts().and_then(|facts| facts.output).unwrap_or_else(listed)
     }
 
-    /// Whether neither the operator nor the name says how much the model holds.
+    /// Whether neither the operator, the server nor the name says how much the model holds.
     pub fn is_unknown(&self) -> bool {
         self.choice.overridden
             && self.facts().is_none()
+            && self.listed().is_none_or(|model| model.context.is_none())
             && !ona_transcript::is_known_context(self.choice.provider, &self.choice.wire_model)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `EncodedMessages` turns messages into the bytes of a request and keeps them, `Provider`
 //! sends them and reads the response, `classify` turns failures into error classes.
-//! Nothing here retries or waits: `RetryPolicy` only says how long a caller should wait.
+//! `model_list` asks servers which models they have. Nothing here retries or waits: `RetryPolicy` only says how long a caller should wait.
 //! Endpoints and credentials are decided in `auth`.
 
 mod assemble;
@@ -12,6 +12,7 @@ mod encoded_messages;
 mod fingerprint;
 mod lone_surrogates;
 mod messages;
+pub mod model_list;
 mod provider;
 mod response;
 mod retry;

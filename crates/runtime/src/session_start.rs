@@ -235,6 +235,7 @@ impl SessionStart<'_> {
         let instructions = self.instructions(session, events).await?;
         let model = match chosen.choice.and_then(|choice| Model::new(choice, chosen.setup)) {
             Ok(model) => {
+                model.look_up(&self.cancellation.token()).await;
                 self.mention_unknown(&model);
                 Arc::new(model)
             }

@@ -5,6 +5,7 @@ use super::fault::StreamFault;
 use super::gate::Gate;
 use super::http::{self, Broken, IncomingRequest};
 use super::lock;
+use super::request::path_of;
 use super::script::Cue;
 use super::shared::{Admitted, OpenRequest, Shared};
 use super::turn::BodyForm;
@@ -51,6 +52,13 @@ impl Connection {
 
     fn answer(self: &Arc<Self>, shared: &Arc<Shared>, incoming: IncomingRequest) -> After {
         let closing = incoming.header("connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+        // A list of models is asked for beside the conversation; it is not a request of it.
+        if incoming.method == "GET" && path_of(&incoming.target).ends_with("/models") {
+            if IncomingRequest::take_last(&self.stream).is_ok() {
+                self.refuse(404, "this scripted server lists no models");
+            }
+            return After::HangUp;
+        }
         let Some(Admitted { request, open, cue }) = shared.admit(incoming, self) else { return After::HangUp };
         let resets = cue.as_ref().is_some_and(|cue| matches!(cue.turn.breaks, Some(StreamFault::Reset(_))));
         if !resets && IncomingRequest::take_last(&self.stream).is_err() {

@@ -152,6 +152,7 @@ impl Ona {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("TMPDIR", self.tmp())
             .env("AGENT_SDLC_DB", self.db())
+            .env("ONA_LOCAL_MODEL_PORTS", "")
             .env("ONA_MANAGED_SETTINGS", self.root().join("managed-settings.json"))
             .envs(self.trusts_folders.then_some(("ONA_TRUST", "always")))
             .envs(self.env.iter().map(|(name, value)| (name, value)))

@@ -4,8 +4,10 @@
 //! Broken is what is configured and does not work; only that makes `ona doctor` fail.
 //! What a turn needs and is not there is told with the remedy. No credential is sent and no helper is run. The endpoint is
 //! contacted only where the operator named it (a base URL variable, or a local model
-//! server): one HEAD request without a credential; any answer means that it is there.
+//! server): one HEAD request without a credential; any answer means that it is there. Other local
+//! servers are the matter of `local_servers`.
 
+use super::local_servers;
 use crate::launch::{Launch, OpenProject};
 use crate::model_choice;
 use crate::runtime::Runtime;
@@ -114,7 +116,10 @@ async fn model(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Ch
     let made = chosen.choice.and_then(|choice| Model::new(choice, chosen.setup));
     let model = match made {
         Ok(model) => model,
-        Err(failure) => return vec![Check::missing("model", &failure.message, CREDENTIALS)],
+        Err(failure) => {
+            let missing = Check::missing("model", &failure.message, CREDENTIALS);
+            return vec![missing, local_servers::check(&runtime.host, None).await];
+        }
     };
     let choice = &model.choice;
     let provider = choice.provider.as_str();
@@ -124,6 +129,8 @@ async fn model(launch: &Launch, open: &OpenProject, runtime: &Runtime) -> Vec<Ch
         class => Check::ok("credential", class.as_str()),
     });
     checks.push(endpoint(choice.provider, &runtime.host).await);
+    let in_use = Endpoint::of(choice.provider, &runtime.host).ok();
+    checks.push(local_servers::check(&runtime.host, in_use.as_ref()).await);
     checks
 }
 

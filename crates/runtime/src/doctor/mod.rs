@@ -3,6 +3,7 @@
 //! Fronts show the report: `ona doctor`, and a terminal.
 
 mod checks;
+mod local_servers;
 
 pub use checks::{Check, CheckState};
 
