@@ -149,6 +149,25 @@ check_DEC_085_paste() {
   code 0 ona auth status
 }
 
+# Attack case J-7: a page in the operator's browser reaches the listener.
+check_J_7() {
+  local page redirect state
+  login_server
+  in_background "$WORLD/login" env ONA_OAUTH_NO_BROWSER=1 ona auth login </dev/null
+  until_has "$WORLD/login.err" "$ONA_OAUTH_AUTHORIZE_URL"
+  page=$(grep -F "$ONA_OAUTH_AUTHORIZE_URL" "$WORLD/login.err")
+  redirect=$(jq -rn --arg u "$page" '$u | capture("redirect_uri=(?<r>[^&]*)").r | gsub("%3A";":") | gsub("%2F";"/")')
+  state=$(jq -rn --arg u "$page" '$u | capture("state=(?<s>[^&]*)").s')
+  foreign_pages "$redirect" "$state"
+  is "$(asked /token)" 0
+  code 1 ona auth status
+  # The answer of the login server still ends it.
+  curl -sL -o /dev/null "$page"
+  wait "$pid" || fail "$(cat "$WORLD/login.err")"
+  code 0 ona auth status
+  nowhere canary-code-evil
+}
+
 check_DEC_085_device() {
   scripted_model
   login_server '{"device":["pending","slow_down","grant"]}'

@@ -57,6 +57,21 @@ conversation() {
 }
 phase() { sql "SELECT phase FROM conversations WHERE id='$1'"; }
 
+# foreign_pages REDIRECT STATE : what pages of other sites can send to the listener of a login; it refuses all of it
+foreign_pages() {
+  local redirect=$1 answer="$1?code=canary-code-evil&state=$2" port status
+  port=${redirect##*:} port=${port%%/*}
+  # A name of another site that was made to lead here, with its port and without; an own name with another port.
+  for status in 'Host: evil.test' "Host: evil.test:$port" 'Host: 127.0.0.1' "Host: localhost:$((port - 1))" "Host: 127.0.0.1.evil.test:$port"; do
+    is "$status $(curl -s -o /dev/null -w '%{http_code}' -H "$status" "$answer")" "$status 403"
+  done
+  # No Host at all, and a page of another site that may send what it likes.
+  is "$(curl -s -o /dev/null -w '%{http_code}' --http1.0 -H 'Host:' "$answer")" 403
+  is "$(curl -s -o /dev/null -w '%{http_code}' -H 'Origin: https://evil.test' "$answer")" 403
+  # The own name and a guessed state.
+  is "$(curl -s -o /dev/null -w '%{http_code}' "$redirect?code=canary-code-evil&state=guessed")" 400
+}
+
 world() {
   WORLD=$(mktemp -d "${TMPDIR:-/tmp}/ona-acceptance.XXXXXX")
   trap 'rm -rf "$WORLD"' EXIT

@@ -640,6 +640,24 @@ check_mcp_login_pasted() {
   tool mcp__web__say '{"text":"x"}'
   is "$(content)" x
 }
+# Attack case J-7 for the login to a server.
+check_mcp_J_7() {
+  local page redirect state tries=0 id
+  http_server '{"auth":true}'
+  web
+  ona mcp login web --no-browser --json </dev/null >"$WORLD/told" 2>"$WORLD/err" &
+  id=$!
+  until [ -s "$WORLD/told" ]; do tries=$((tries + 1)); [ $tries -lt 400 ] || fail 'no address was printed'; sleep 0.05; done
+  page=$(head -n 1 "$WORLD/told" | jq -r .url)
+  redirect=$(jq -rn --arg u "$page" '$u | capture("redirect_uri=(?<r>[^&]*)").r | gsub("%3A";":") | gsub("%2F";"/")')
+  state=$(jq -rn --arg u "$page" '$u | capture("state=(?<s>[^&]*)").s')
+  foreign_pages "$redirect" "$state"
+  is "$(jq -r 'select(.path == "/token").body' "$HTTP_LOG")" ''
+  curl -sL -o /dev/null "$page"
+  wait "$id" || fail "$(cat "$WORLD/err")"
+  tool mcp__web__say '{"text":"x"}'
+  is "$(content)" x
+}
 check_mcp_login_refused() {
   follow_page
   # Nothing to log in to; unknown; a program; a login server that says no.

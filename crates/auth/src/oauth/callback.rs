@@ -1,6 +1,7 @@
 //! Receives the browser on 127.0.0.1, once.
 //!
-//! Any page can send requests to a port of this machine. A request with another path or
+//! Any page can send requests to a port of this machine, and a name of another site can be made to
+//! lead there. A request for another host, from a page of another origin, with another path or
 //! another state is answered and changes nothing; the one that has the state of this attempt
 //! ends the listener.
 
@@ -45,11 +46,28 @@ impl CallbackListener {
         &self.redirect
     }
 
+    /// Whether a request was meant for this machine. A browser that was led here by another name says that name.
+    fn is_own_host(&self, host: Option<&str>) -> bool {
+        let port = self.redirect.port().unwrap_or(80);
+        let names = ["127.0.0.1", "localhost", "[::1]"];
+        host.is_some_and(|host| names.iter().any(|name| host.eq_ignore_ascii_case(&format!("{name}:{port}"))))
+    }
+
+    /// A browser that is sent back names no origin, or one that it does not tell.
+    fn is_own_origin(&self, origin: Option<&str>) -> bool {
+        origin.is_none_or(|origin| origin == "null" || origin == self.redirect.origin().ascii_serialization())
+    }
+
     /// Waits for the answer that carries this state.
     pub async fn answer(&self, state: &str) -> io::Result<PastedCode> {
         loop {
             let (mut stream, _) = self.listener.accept().await?;
-            let Ok(Some(target)) = timeout(PATIENCE, request_target(&mut stream)).await else { continue };
+            let Ok(Some(request)) = timeout(PATIENCE, read_request(&mut stream)).await else { continue };
+            let Request { target, host, origin } = request;
+            if !self.is_own_host(host.as_deref()) || !self.is_own_origin(origin.as_deref()) {
+                reply(&mut stream, "403 Forbidden", "This request is not one of the login that ona waits for.").await;
+                continue;
+            }
             let url = self
                 .redirect
                 .join(&target)
@@ -91,8 +109,15 @@ impl CallbackListener {
     }
 }
 
-/// Returns the target of a GET request; `None` for anything else.
-async fn request_target(stream: &mut TcpStream) -> Option<String> {
+/// What is looked at of a request.
+struct Request {
+    target: String,
+    host: Option<String>,
+    origin: Option<String>,
+}
+
+/// Reads a GET request; `None` for anything else. A header that occurs twice is not believed.
+async fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut head = Vec::new();
     let mut buffer = [0; 2048];
     // Read to the end of the head: a browser whose request is not read gets no answer.
@@ -103,12 +128,25 @@ async fn request_target(stream: &mut TcpStream) -> Option<String> {
             return None;
         }
     }
-    let line = head.split(|byte| *byte == b'\r').next()?;
-    let mut words = std::str::from_utf8(line).ok()?.split(' ');
-    match (words.next(), words.next()) {
-        (Some("GET"), Some(target)) if target.starts_with('/') => Some(target.to_owned()),
-        _ => None,
+    let head = String::from_utf8(head).ok()?;
+    let mut lines = head.split("\r\n");
+    let mut words = lines.next()?.split(' ');
+    let target = match (words.next(), words.next()) {
+        (Some("GET"), Some(target)) if target.starts_with('/') => target.to_owned(),
+        _ => return None,
+    };
+    let (mut host, mut origin) = (None, None);
+    for (name, value) in lines.filter_map(|line| line.split_once(':')) {
+        let known = match name.to_ascii_lowercase().as_str() {
+            "host" => &mut host,
+            "origin" => &mut origin,
+            _ => continue,
+        };
+        if known.replace(value.trim().to_owned()).is_some() {
+            return None;
+        }
     }
+    Some(Request { target, host, origin })
 }
 
 async fn reply(stream: &mut TcpStream, status: &str, sentence: &str) {
@@ -147,22 +185,45 @@ mod tests {
         let listener = CallbackListener::bind().await.unwrap();
         let browser = async {
             let mut answers = Vec::new();
-            for request in [
-                "GET /favicon.ico HTTP/1.1\r\n\r\n",
-                "GET //other.example/callback?code=a&state=st HTTP/1.1\r\n\r\n",
-                "GET /callback?code=evil&state=other HTTP/1.1\r\n\r\n",
-                "POST /callback?code=evil&state=st HTTP/1.1\r\n\r\n",
-                "GET /callback?code=good&state=st HTTP/1.1\r\nhost: x\r\n\r\n",
+            let own = format!("host: 127.0.0.1:{}", listener.redirect().port().unwrap());
+            for (line, headers) in [
+                ("GET /favicon.ico", own.as_str()),
+                ("GET //other.example/callback?code=a&state=st", &own),
+                ("GET /callback?code=evil&state=other", &own),
+                ("POST /callback?code=evil&state=st", &own),
+                // A name of another site that leads here, a page of another site, and nobody at all.
+                ("GET /callback?code=evil&state=st", "host: evil.test"),
+                ("GET /callback?code=evil&state=st", &own.replace("127.0.0.1", "evil.test")),
+                ("GET /callback?code=evil&state=st", "host: 127.0.0.1"),
+                ("GET /callback?code=evil&state=st", &format!("{own}\r\norigin: https://evil.test")),
+                ("GET /callback?code=evil&state=st", &format!("{own}\r\nhost: evil.test")),
+                ("GET /callback?code=evil&state=st", "accept: */*"),
+                ("GET /callback?code=good&state=st", &own.replace("127.0.0.1", "LOCALHOST")),
             ] {
+                let request = &format!("{line} HTTP/1.1\r\n{headers}\r\n\r\n");
                 answers.push(get(&listener, request).await);
             }
             answers
         };
         let (answers, code) = tokio::join!(browser, listener.answer("st"));
         assert_eq!(code.unwrap(), PastedCode::Code("good".to_owned()));
+        let status = |number: &str| format!("HTTP/1.1 {number}");
+        let forbidden = || status("403 Forbidden");
         assert_eq!(
             answers,
-            ["HTTP/1.1 404 Not Found", "HTTP/1.1 404 Not Found", "HTTP/1.1 400 Bad Request", "", "HTTP/1.1 200 OK"]
+            [
+                status("404 Not Found"),
+                status("404 Not Found"),
+                status("400 Bad Request"),
+                String::new(),
+                forbidden(),
+                forbidden(),
+                forbidden(),
+                forbidden(),
+                String::new(),
+                forbidden(),
+                status("200 OK"),
+            ]
         );
     }
 }
