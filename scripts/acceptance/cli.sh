@@ -101,7 +101,7 @@ check_local_servers() {
   code 0 bash -c "$(jq -r '.checks[] | select(.name == "local model").remedy | ltrimstr("use it: ")' <<<"$out") -p hello </dev/null"
   is "$out" 'from the local model'
   is "$(req 0 .body.model)" qwen3-8b
-  # The server in use is not offered a second time; a number that is no port is named.
+  # The server in use is not offered a second time; what is not a port is named.
   code 0 env ONA_LOCAL_MODEL_PORTS="$PORT" LM_STUDIO_BASE_URL="http://127.0.0.1:$PORT/v1" LM_STUDIO_MODEL=qwen3-8b ona doctor --json --model local/qwen3-8b
   is "$(doctor_check 'local model' | jq -r .state)" absent
   code 1 env ONA_LOCAL_MODEL_PORTS=many ona doctor
@@ -162,6 +162,282 @@ check_model_lists() {
   says 0 -p hello --model anthropic/glm-9
   [ $SECONDS -lt 15 ] || fail "a silent list held the run up for $SECONDS s"
   has "$err" 'nothing is known of the model glm-9: taking a context of 128000 tokens'
+}
+
+# Every command that is told an id takes a beginning of it that no other has, says which fit one that several
+# have, names the nearest of an unknown one, and has --last where the newest can be meant. Each line: the kind of
+# id, and the command with ID where the id goes; the second table has the commands with --last.
+check_ids() {
+  local kind words text id line session other call plan test memory conversation
+  model '[{"calls":[{"name":"Bash","input":{"command":"echo one"},"id":"toolu_aaaa1"}]},{"say":"done"},{"calls":[{"name":"Bash","input":{"command":"echo two"},"id":"toolu_aaab2"}]},{"say":"done"}]'
+  anthropic
+  settings '{"permissions":{"allow":["Bash"]}}'
+  session=5e551000-0000-4000-8000-000000000001 other=5e552000-0000-4000-8000-000000000002
+  says 0 -p one --session-id $session
+  says 0 -p two --session-id $other
+  conversation=$(sql "SELECT conversation_id FROM sessions WHERE session_id='$other'")
+  for text in aaaa1111 aaaa2222; do conversation "$text" idle; done
+  for text in bbbb1111 bbbb2222; do
+    sql "INSERT INTO memories(id, type, title, content, created_at, updated_at) VALUES ('$text', 'note', 't', 'c', 0, 0)"
+  done
+  printf '# Plan\n\n## Success criteria\n\n- SC-1: it works\n' >plan.md
+  code 0 ona plan import plan.md --last
+  is "$(jq -r .conversation_id <<<"$out")" "$conversation"
+  plan=$(jq -r .plan_id <<<"$out")
+  code 0 ona plan approve --last
+  is "$(jq -r .plan_id <<<"$out")" "$plan"
+  while read -r kind words; do
+    case $kind in
+      session) id=$other text=5e552 ;;
+      call) id=toolu_aaab2 text=toolu_aaab ;;
+      conversation) id=aaaa1111 text=aaaa1 ;;
+      memory) id=bbbb1111 text=bbbb1 ;;
+    esac
+    # Unknown: the nearest is named. Several: all that fit are.
+    code 2 ona ${words/ID/${id%?}9} </dev/null
+    has "$err" 'does not exist; did you mean '
+    has "$err" "$(cut -c1-6 <<<"$id")"
+    line=${text%?}
+    code 2 ona ${words/ID/$line} </dev/null
+    has "$err" " begin with $line: "
+    has "$err" "$id"
+    code 2 ona ${words/ID/zz} </dev/null
+    has "$err" 'does not exist'
+    # A beginning of its own does what the whole id does.
+    [ "$kind" = memory ] || code 0 ona ${words/ID/$id} </dev/null
+    line=$out
+    code 0 ona ${words/ID/$text} </dev/null
+    case $words in
+      *rm* | -p* | --eval* | --fire*) ;;
+      *) is "$out" "$line" ;;
+    esac
+  done <<'COMMANDS'
+session sessions show ID
+session sessions export ID
+session sessions rewind ID
+session audit verify --session ID
+session audit export --format jsonl --session ID
+session hooks replay ID
+session hooks list --session ID
+session -p again --resume ID
+call hooks explain ID
+call hooks explain ID --json
+conversation sessions list --conversation ID
+conversation plan list --conversation ID
+conversation phase --conversation ID
+conversation --eval {"tool":"Read","input":{"file_path":"plan.md"}} --conversation ID
+conversation -p again --conversation ID
+memory memory rm ID
+COMMANDS
+  code 2 ona --transition planning --conversation aaaa9
+  code 0 ona --transition planning --conversation aaaa1
+  is "$(phase aaaa1111)" planning
+  # The newest of this project.
+  says 0 -p again --resume $other
+  for words in 'sessions show --last --json' 'sessions export --last' 'sessions rewind --last' 'audit verify --last' 'audit export --format csv --last' \
+    'hooks replay --last' 'hooks list --last' 'hooks explain' 'plan show --last' 'phase'; do
+    code 0 ona $words
+  done
+  code 2 ona plan show 99
+  has "$err" "plan 99 does not exist; the newest of this project is $plan"
+  code 2 ona plan show
+  code 2 ona sessions show $session --last
+  for words in 'test report' 'test run' 'plan import plan.md'; do
+    code 2 ona $words --last --conversation aaaa1111
+    has "$err" '--last and --conversation name a conversation each'
+  done
+  # Tests: by a beginning of their id, of the newest conversation.
+  sql "UPDATE conversations SET phase='implement' WHERE id='$conversation'"
+  printf '# traces: SC-1\n# title: it works\nout=$(ona db path)\ntest -n "$out" || exit 1\n' >works.sh
+  code 0 ona test add works.sh --conversation "${conversation:0:8}"
+  test=$(jq -r .test_case_id <<<"$out")
+  code 0 ona test run "${test:0:6}" --last --json
+  is "$(jq -r '.cases[].id' <<<"$out")" "$test"
+  code 2 ona test run T-nonesuch --last
+  has "$err" 'test T-nonesuch does not exist'
+  code 0 ona test report --last
+}
+
+# in_terminal COMMAND... : runs it in a pseudo-terminal; what a person sees, raw, is in $seen
+in_terminal() {
+  local got=0
+  python3 - "$WORLD/seen" "$@" <<'PTY' || got=$?
+import os, pty, sys, time
+chunks = open(sys.argv[1] + '.chunks', 'w')
+began = time.monotonic()
+with open(sys.argv[1], 'wb') as out:
+    def read(fd):
+        data = os.read(fd, 65536)
+        out.write(data)
+        chunks.write('%.2f %r\n' % (time.monotonic() - began, data))
+        return data
+    sys.stdout.flush()
+    status = pty.spawn(sys.argv[2:], read, lambda fd: b'')
+sys.exit(os.waitstatus_to_exitcode(status))
+PTY
+  seen=$(tr -d '\r' <"$WORLD/seen")
+  return "$got"
+}
+
+check_live() {
+  local script piped
+  script='[{"say":"Let me look.","calls":[{"name":"Bash","input":{"command":"echo one"}},{"name":"Bash","input":{"command":"false"}},{"name":"Read","input":{"file_path":"secret.txt"}}]},
+    {"status":529},{"say":["First half, ","of a long ","reply\u001b[31m."],"every":150}]'
+  settings '{"permissions":{"allow":["Bash"],"deny":["Read(secret.txt)"]}}'
+  echo secret >secret.txt
+  export TERM=xterm-256color
+  model "$script"
+  anthropic
+  in_terminal ona -p 'go on' >/dev/null </dev/null || fail "exit $?: $seen"
+  # The text arrives in pieces, once, and without what would change the terminal.
+  is "$(grep -c 'First half, of a long reply' <<<"$seen")" 1
+  has "$seen" 'Let me look.'
+  has "$seen" 'reply\u{1b}[31m.'
+  [ "$(grep -c "half\|long\|reply" "$WORLD/seen.chunks")" -ge 2 ] || fail "the reply came at once: $(cat "$WORLD/seen.chunks")"
+  # Tools, a failure, a refusal, the retry: dim lines of their own. The last line says what it took.
+  has "$seen" $'\e[2m• Bash(echo one)\e[0m'
+  has "$seen" '✗ Bash(false) failed'
+  has "$seen" '✗ Read(secret.txt) refused: '
+  has "$seen" 'HTTP 529: This is a scripted failure.'
+  has "$seen" '(1 of 4)'
+  has "$(tail -n 1 <<<"$seen")" '2 turns, '
+  has "$(tail -n 1 <<<"$seen")" ' tokens in, 10 out, $'
+  # Without colour nothing is escaped.
+  model "$script"
+  anthropic
+  NO_COLOR=1 in_terminal ona -p 'go on' >/dev/null </dev/null || fail "exit $?: $seen"
+  lacks "$seen" $'\e'
+  has "$seen" '• Bash(echo one)'
+  # A program gets the final text and nothing else.
+  model "$script"
+  anthropic
+  code 0 ona -p 'go on' </dev/null
+  is "$out" $'First half, of a long reply\e[31m.'
+  is "$err" ''
+  # What a failed turn ends with.
+  model '[{"status":400,"message":"no"}]'
+  anthropic
+  ! in_terminal ona -p 'go on' >/dev/null </dev/null || fail 'a failed turn ended with 0'
+  has "$seen" 'ona: '
+  has "$(tail -n 1 <<<"$seen")" ' turn'
+}
+
+# Lists at a terminal: aligned below a head, coloured unless NO_COLOR says no; piped they are as ever.
+check_lists() {
+  local command piped
+  export TERM=xterm-256color
+  hooks "$(hook PreToolUse Bash 'exit 0')" "$(hook PostToolUse 'Read|Write' true)"
+  model '[{"say":"hi"}]'
+  anthropic
+  says 0 -p 'a first prompt' --session-id 5e551000-0000-4000-8000-000000000001
+  printf '# The plan\n\n- SC-1: x\n' >plan.md
+  code 0 ona plan import plan.md --last
+  for command in 'sessions list' 'plan list' 'hooks list' doctor; do
+    in_terminal ona $command >/dev/null </dev/null || fail "$command: $seen"
+    has "$seen" $'\e['
+    NO_COLOR=1 in_terminal ona $command >/dev/null </dev/null || fail "$command: $seen"
+    lacks "$seen" $'\e'
+    case $command in
+      sessions*) has "$seen" 'SESSION   USED' && has "$(tail -n 1 <<<"$seen")" '5e551000  ' ;;
+      plan*) has "$seen" 'PLAN  STATUS' && has "$seen" '   1  draft   ' ;;
+      hooks*) has "$seen" 'HOOK  EVENT ' && has "$seen" '  PostToolUse  Read|Write  ' ;;
+      doctor) has "$seen" '✓ bash' ;;
+    esac
+    # A program reads what it always read.
+    piped=$(ona $command </dev/null)
+    lacks "$piped" $'\e'
+    lacks "$piped" 'SESSION '
+  done
+  code 0 ona sessions list
+  has "$out" '5e551000-0000-4000-8000-000000000001  '
+}
+
+# Without a terminal the prompt of a bare ona is what is piped in; nothing is not a prompt.
+check_bare_stdin() {
+  model '[{"say":"piped"},{"say":"both"}]'
+  anthropic
+  code 0 ona <<<'what is this?'
+  is "$out" piped
+  has "$(req 0 '.body.messages[-1].content')" 'what is this?'
+  code 0 ona 'look at this' <<<'the text'
+  is "$out" both
+  code 2 ona </dev/null
+  has "$err" 'the prompt is empty'
+  code 2 ona <<<'   '
+  has "$err" 'the prompt is empty'
+  is "$(requests)" 2
+}
+
+# Worktrees that a killed program and sessions with changes leave: listed with what would be lost, removed only where
+# that is nothing, or by --force.
+check_worktrees() {
+  local name port
+  git init -q -b main . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one
+  model '[{"say":"ok"},{"hang":true}]'
+  anthropic
+  export ONA_TRUST=always
+  code 0 ona worktree list
+  is "$out" ''
+  for name in clean changed committed; do
+    git worktree add -q -b "worktree-$name" ".claude/worktrees/$name"
+  done
+  git worktree add -q -b mine "$WORLD/elsewhere"
+  echo text >.claude/worktrees/changed/new.txt
+  git -C .claude/worktrees/committed -c user.name=a -c user.email=a@b commit -q --allow-empty -m two
+  # One in which a running session works, which is killed later.
+  ona -p hello --worktree busy </dev/null >/dev/null 2>&1 || fail 'no worktree'
+  ona -p hello --worktree busy </dev/null >"$WORLD/run.out" 2>&1 &
+  port=$!
+  servers+=("$port")
+  until [ "$(requests)" = 2 ]; do sleep 0.05; done
+  code 0 ona worktree list --json
+  is "$(jq -c 'map([.name,.holds,.in_use,.removable])' <<<"$out")" '[["busy","nothing",true,false],["changed","changes",false,false],["clean","nothing",false,true],["committed","commits",false,false]]'
+  code 1 ona worktree remove busy --force
+  has "$err" 'is in use'
+  kill -9 "$port"
+  wait "$port" 2>/dev/null || true
+  code 0 ona doctor
+  has "$out" 'left over: busy (nothing to lose), changed (uncommitted changes), clean (nothing to lose), committed (1 commit that is on no other branch) (ona worktree prune'
+  code 0 ona worktree prune --dry-run
+  is "$out" $'would be removed: busy\nwould be removed: clean'
+  [ -d .claude/worktrees/clean ] || fail 'a dry run removed something'
+  code 0 ona worktree prune
+  is "$out" $'removed: busy\nremoved: clean'
+  has "$err" 'kept, uncommitted changes: changed'
+  is "$(git branch --format '%(refname:short)' | sort | tr '\n' ' ')" 'main mine worktree-changed worktree-committed '
+  for name in changed committed; do
+    code 1 ona worktree remove "$name"
+    has "$err" "ona worktree remove $name --force"
+    [ -d ".claude/worktrees/$name" ] || fail "$name is gone"
+  done
+  # The tool of the agent cannot do it.
+  settings '{"permissions":{"allow":["Bash"]}}'
+  tool Bash '{"command":"ona worktree remove changed --force; echo $?"}'
+  has "$(content)" 1
+  [ -d .claude/worktrees/changed ] || fail 'the agent removed a worktree'
+  code 2 ona worktree remove chnged
+  has "$err" 'did you mean changed?'
+  code 0 ona worktree remove chan --force
+  code 0 ona worktree remove committed --force
+  code 0 ona worktree list
+  is "$out" ''
+  [ -d "$WORLD/elsewhere" ] || fail 'a worktree of the operator is gone'
+  is "$(git branch --format '%(refname:short)' | sort | tr '\n' ' ')" 'main mine '
+}
+
+# The operator's model for subagents goes before that of the call and of the definition.
+check_subagent_model() {
+  local call='{"calls":[{"name":"Agent","input":{"description":"d","prompt":"work","model":"opus"}}]}'
+  mkdir -p .claude/agents
+  printf -- '---\nname: own\ndescription: d\nmodel: haiku\n---\nWork.\n' >.claude/agents/own.md
+  model "[$call,{\"say\":\"report\"},{\"say\":\"done\"},$call,{\"say\":\"report\"},{\"say\":\"done\"},$call,{\"say\":\"report\"},{\"say\":\"done\"}]"
+  anthropic
+  says 0 -p go
+  has "$(req 1 .body.model)" opus
+  CLAUDE_CODE_SUBAGENT_MODEL=claude_sonnet_4 says 0 -p go
+  is "$(req 4 .body.model)" claude-sonnet-4-20250514
+  CLAUDE_CODE_SUBAGENT_MODEL=inherit says 0 -p go --model haiku
+  is "$(req 7 .body.model)" "$(req 6 .body.model)"
 }
 
 run_check "$@"

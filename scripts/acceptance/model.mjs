@@ -78,7 +78,7 @@ const server = createServer((request, response) => {
     response.on('close', () => open--);
     let body = null;
     try { body = JSON.parse(raw); } catch {}
-    // Lists of models are no requests to a model: MODEL_LISTS is {PATH: answer}.
+    // Lists of models are not requests to a model: MODEL_LISTS is {PATH: answer}.
     if (request.method === 'GET' && /\/models$/.test(request.url.split('?')[0])) {
       appendFileSync(`${log}.lists`, JSON.stringify({ path: request.url, headers: request.headers }) + '\n');
       const list = JSON.parse(process.env.MODEL_LISTS ?? '{}')[request.url.split('?')[0]];

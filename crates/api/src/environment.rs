@@ -307,6 +307,8 @@ variables! {
     Compatible {
         CLAUDE_CONFIG_DIR: Path, "~/.claude",
             "Folder of the compatible product's user files; must be absolute.";
+        CLAUDE_CODE_SUBAGENT_MODEL: Text, "",
+            "Model of every subagent; goes before the model of a call and of a definition. `inherit` is that of the session.";
         CLAUDE_CODE_WEBFETCH_CACHE_TTL_MS: Number, "900000",
             "Milliseconds for which WebFetch keeps a page; 0 keeps none.";
         CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING: Word("0, false"), "",

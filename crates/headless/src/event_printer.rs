@@ -1,5 +1,6 @@
 //! Prints what happens in a turn: messages for programs, notes for people.
 
+use super::live::LiveView;
 use super::messages::StreamMessage;
 use super::printer::{OutputForm, Printer};
 use super::run_cost::RunCost;
@@ -19,17 +20,25 @@ pub(crate) struct EventPrinter {
     /// Tokens of the newest request and its answer.
     pub context: Arc<Mutex<u64>>,
     verbose: bool,
+    live: Option<LiveView>,
     translator: Mutex<Translator>,
     tally: Mutex<TurnCounters>,
 }
 
 impl EventPrinter {
-    pub(crate) fn new(printer: Arc<Printer>, wanted: StreamContent, verbose: bool, bill: RunCost) -> Arc<Self> {
+    pub(crate) fn new(
+        printer: Arc<Printer>,
+        wanted: StreamContent,
+        verbose: bool,
+        live: Option<LiveView>,
+        bill: RunCost,
+    ) -> Arc<Self> {
         let translator = Mutex::new(Translator::new(wanted, printer.redactor()));
         Arc::new(Self {
             printer,
             context: Arc::default(),
             verbose,
+            live,
             translator,
             tally: Mutex::new(TurnCounters::new(bill)),
         })
@@ -88,6 +97,9 @@ impl EventPrinter {
             *lock(&self.context) = read + usage.output_tokens;
         }
         if self.printer.form() == OutputForm::Text {
+            if let Some(live) = &self.live {
+                live.tell(&event);
+            }
             self.note(&event);
             return;
         }
@@ -119,7 +131,7 @@ impl EventPrinter {
         match event {
             TurnEvent::Message(text) => self.printer.note(text),
             TurnEvent::Inside { event, .. } => self.note(event),
-            TurnEvent::Retrying { attempt, limit, wait, failure } if self.verbose => {
+            TurnEvent::Retrying { attempt, limit, wait, failure } if self.verbose && self.live.is_none() => {
                 let (class, wait, message) = (failure.class.as_str(), wait.as_millis(), &failure.message);
                 self.printer
                     .note(&format!("ona: {class}: {message}; trying again in {wait} ms ({attempt} of {limit})"));
@@ -127,7 +139,7 @@ impl EventPrinter {
             TurnEvent::ToolFinished { call: ToolCall { name, .. }, account, .. } if self.verbose => {
                 account.iter().for_each(|line| self.printer.note(&format!("ona: {name}: {line}")));
             }
-            TurnEvent::Compacted(made) if self.verbose => {
+            TurnEvent::Compacted(made) if self.verbose && self.live.is_none() => {
                 let (before, after) = (made.before, made.after);
                 self.printer.note(&format!("ona: about {before} tokens were summarised to {after}"));
             }
@@ -152,7 +164,10 @@ impl EventPrinter {
 
     pub(crate) fn result(&self, outcome: &TurnOutcome, setting: &ResultContext<'_>) {
         let message = lock(&self.tally).result(outcome, setting);
-        self.printer.result(&message, &FinalWords::of(outcome));
+        match (&self.live, &message) {
+            (Some(live), StreamMessage::Result(result)) => live.finish(&FinalWords::of(outcome), result),
+            _ => self.printer.result(&message, &FinalWords::of(outcome)),
+        }
     }
 
     /// The run was aborted; readers of the stream must not wait for more.

@@ -34,6 +34,12 @@ impl Output for Recorded {
         Ok(())
     }
 
+    fn write_text(&self, text: &str) -> io::Result<()> {
+        self.write_line(text)
+    }
+
+    fn end_line(&self) {}
+
     fn is_closed(&self) -> bool {
         false
     }

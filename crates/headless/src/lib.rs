@@ -19,6 +19,7 @@ mod host_mcp;
 mod host_operator;
 mod input;
 mod input_queue;
+mod live;
 mod messages;
 mod options;
 mod output;
@@ -35,6 +36,7 @@ mod turn_result;
 mod user_content;
 
 pub use input::is_message;
+pub use live::LiveStyle;
 pub use options::{HeadlessOptions, OutputFormat, PermissionPrompts};
 pub use output::Output;
 pub use read_prompt::read_prompt;

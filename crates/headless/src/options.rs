@@ -1,5 +1,6 @@
 //! What a caller may choose about the protocol, beyond the options of every run.
 
+use crate::live::LiveStyle;
 use ona_runtime::session_start::SetupTrigger;
 use ona_runtime::{Failure, Launch};
 
@@ -8,6 +9,8 @@ pub struct HeadlessOptions {
     pub output_format: OutputFormat,
     /// Prompts arrive as JSON messages, one per line.
     pub streams_in: bool,
+    /// A person watches at a terminal; only for the format `Text`.
+    pub live: Option<LiveStyle>,
     pub include_partial_messages: bool,
     pub include_hook_events: bool,
     pub replay_user_messages: bool,

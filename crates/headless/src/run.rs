@@ -7,6 +7,7 @@ use crate::control::ControlState;
 use crate::event_printer::EventPrinter;
 use crate::host_connection::HostConnection;
 use crate::input_queue::InputQueue;
+use crate::live::LiveView;
 use crate::options::HeadlessOptions;
 use crate::output::Output;
 use crate::prepare::{self, InitPrinter};
@@ -46,6 +47,7 @@ pub async fn run(
     let begin = session_choice::begin(launch, &open.store)?;
     let _lock = launch.lock_session(&begin.place.session)?;
     let form = OutputForm::of(options.output_format, launch.options.verbose);
+    let live = options.live.map(|style| LiveView::new(style, open.redactor.clone(), Arc::clone(&output)));
     let printer = Printer::new(form, begin.place.session.0.clone(), open.redactor.clone(), output);
     let printer = Arc::new(printer);
     let host = Arc::new(HostConnection::new(Arc::clone(&printer)));
@@ -62,7 +64,7 @@ pub async fn run(
         StreamContent { partial: options.include_partial_messages, subagent_text: options.forward_subagent_text };
     let info = runtime.settings.model_info.clone().unwrap_or_default();
     let cost = RunCost::new(runtime.prices(), info);
-    let event_printer = EventPrinter::new(Arc::clone(&printer), content, launch.options.verbose, cost);
+    let event_printer = EventPrinter::new(Arc::clone(&printer), content, launch.options.verbose, live, cost);
     runtime.mcp.servers.around.set_progress_listener(event_printer.progress_listener());
     let front = FrontParts {
         operator: prepare::operator(options, &runtime.mcp.servers, &host, &printer, &cancellation),

@@ -1,10 +1,10 @@
 //! The hooks of a project in the order they run, and what does not run: a value that fronts show.
 
 use crate::bench::HookBench;
-use ona_api::{EventName, SessionId, environment};
+use ona_api::{EventName, environment};
 use ona_hookplane::Hook;
 use ona_modules::ListedModule;
-use ona_runtime::{Failure, Launch, OpenProject, at};
+use ona_runtime::{Failure, Launch, OpenProject, at, ids};
 use ona_store::HookTimes;
 use serde_json::{Value, json};
 
@@ -56,12 +56,9 @@ impl HookListing {
         let failed = |error| launch.store_failure(error);
         let reader = open.store.reader().map_err(failed)?;
         if let Some(session) = session {
-            let conversation = reader.conversation_of(&SessionId::from(session)).map_err(failed)?;
-            let conversation = conversation.ok_or_else(|| {
-                Failure::refused(format_args!("session {session} does not exist in this database"))
-                    .hint("ona sessions list")
-            })?;
-            bench.runtime.registrar.enter(&at(&conversation, session)).map_err(failed)?;
+            let session = ids::session(launch, reader, session)?;
+            let conversation = ids::conversation_of(launch, reader, &session)?;
+            bench.runtime.registrar.enter(&at(&conversation, session.as_str())).map_err(failed)?;
         }
         let times = reader.hook_times().map_err(failed)?;
         let all_off = bench.runtime.host.get(environment::SDLC_DISABLE_ALL_HOOKS) == Some("1");

@@ -6,9 +6,9 @@
 use crate::args::{Audit, AuditFormat};
 use crate::output;
 use ona_api::SessionId;
-use ona_runtime::{Failure, Launch};
+use ona_runtime::{Failure, Launch, ids};
 use ona_store::{
-    Anchor, AuditReport, ExportError, ExportTarget, RecordFormat, export_record, newest_anchor, verify_record,
+    Anchor, AuditReport, ExportError, ExportTarget, Reader, RecordFormat, export_record, newest_anchor, verify_record,
 };
 use serde_json::json;
 use std::io::{self, BufWriter, IsTerminal};
@@ -23,10 +23,10 @@ pub(crate) fn run(launch: &Launch, command: &Audit) -> Result<u8, Failure> {
             .hint("name it: ona --db /absolute/path/ona.db audit ..."));
     }
     match command {
-        Audit::Verify { session, against, strict, json } => {
+        Audit::Verify { session, last, against, strict, json } => {
             let anchors = against.iter().map(|text| text.parse::<Anchor>()).collect::<Result<Vec<_>, _>>();
             let anchors = anchors.map_err(Failure::usage)?;
-            let session = session.as_deref().map(SessionId::from);
+            let session = named(launch, session.as_deref(), *last)?;
             let report = verify_record(path, session.as_ref(), &anchors);
             let report = report.map_err(|error| launch.store_failure(error))?;
             let report = report.ok_or_else(|| unknown(session.as_ref()))?;
@@ -38,8 +38,25 @@ pub(crate) fn run(launch: &Launch, command: &Audit) -> Result<u8, Failure> {
             Ok(u8::from(!report.is_ok(*strict)))
         }
         Audit::Anchor { json } => anchor(launch, *json),
-        Audit::Export { format, session } => export(launch, *format, session.as_deref().map(SessionId::from).as_ref()),
+        Audit::Export { format, session, last } => {
+            export(launch, *format, named(launch, session.as_deref(), *last)?.as_ref())
+        }
     }
+}
+
+/// The session whose rows are meant. A database that cannot be read well enough for a search is judged all the
+/// same, for the id as it was typed.
+fn named(launch: &Launch, session: Option<&str>, last: bool) -> Result<Option<SessionId>, Failure> {
+    if session.is_none() && !last {
+        return Ok(None);
+    }
+    let reader = match (Reader::open_read_only(&launch.database.path), session) {
+        (Ok(Some(reader)), _) => reader,
+        (_, Some(session)) => return Ok(Some(SessionId::from(session))),
+        (Ok(None), None) => return Err(Failure::usage("this project has no session").hint("ona sessions list")),
+        (Err(error), None) => return Err(launch.store_failure(error)),
+    };
+    ids::session_or_last(launch, &reader, session).map(Some)
 }
 
 fn unknown(session: Option<&SessionId>) -> Failure {

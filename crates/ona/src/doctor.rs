@@ -1,7 +1,8 @@
 //! `ona doctor`: prints what `ona_runtime::doctor` saw.
 
 use crate::output;
-use ona_runtime::doctor::{DoctorReport, examine};
+use ona_runtime::doctor::{CheckState, DoctorReport, examine};
+use ona_runtime::table::Tone;
 use ona_runtime::{Failure, Launch, block_on};
 use serde_json::Value;
 
@@ -10,17 +11,17 @@ pub(crate) fn run(launch: &Launch, as_json: bool) -> Result<u8, Failure> {
     if as_json {
         output::json(&report.to_json());
     } else {
-        print(&report);
+        print(&report, output::terminal_style(&launch.env).is_some_and(|style| style.coloured));
     }
     Ok(u8::from(!report.is_ok()))
 }
 
-fn print(report: &DoctorReport) {
+fn print(report: &DoctorReport, coloured: bool) {
     for (name, section) in &report.sections {
         match section {
-            _ if name == "guards" => {}
+            _ if ["guards", "worktrees"].contains(&name.as_str()) => {}
             Value::Object(fields) if name != "hook_timeouts_ms" => {
-                output::line(name);
+                output::line(Tone::Heading.paint(name, coloured));
                 for (key, value) in fields {
                     output::line(format_args!("  {:<26} {}", key.replace('_', " "), plain(value)));
                 }
@@ -42,9 +43,18 @@ fn print(report: &DoctorReport) {
             _ => {}
         }
     }
-    report.checks.iter().for_each(output::line);
+    for check in &report.checks {
+        let tone = match check.state {
+            CheckState::Ok => Tone::Good,
+            CheckState::Broken | CheckState::Missing => Tone::Bad,
+            CheckState::Absent => Tone::Secondary,
+        };
+        let text = check.to_string();
+        let (sign, rest) = text.split_at(text.find(' ').unwrap_or(text.len()));
+        output::line(format_args!("{}{rest}", tone.paint(sign, coloured)));
+    }
     report.remarks.iter().for_each(|remark| output::line(format_args!("remark: {remark}")));
-    report.problems.iter().for_each(|problem| output::line(format_args!("problem: {problem}")));
+    report.problems.iter().for_each(|problem| output::line(Tone::Bad.paint(&format!("problem: {problem}"), coloured)));
     if report.is_ok() {
         output::line(match report.lacks_something() {
             true => "Nothing is broken; a model can answer once what is marked ✗ is there.",

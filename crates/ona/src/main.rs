@@ -27,6 +27,7 @@ mod startup;
 mod terminal;
 mod test;
 mod transition;
+mod worktree;
 
 use args::{Command, Gastown, Job, Options, Task, Wrong};
 use ona_demo::Tour;
@@ -99,7 +100,7 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
     launch.looks_at_first_pages = !matches!(job, Job::Eval(_));
     match job {
         Job::Terminal { .. } => unreachable!("shown above, because it has notices of its own"),
-        Job::Print { flag, argument } => print::run(&launch, &print, flag.as_deref(), argument.as_deref()),
+        Job::Print { flag, argument } => print::run(&launch, print, flag.as_deref(), argument.as_deref()),
         Job::Eval(text) => eval::run(&launch, &text, yes),
         Job::FireHook(text) => fire_hook::run(&launch, &text, yes),
         Job::Transition(phase) => transition::run(&launch, &phase, approve),
@@ -132,7 +133,8 @@ fn carry_out(job: Job, options: Options) -> Result<u8, Failure> {
             Command::Mcp(command) => mcp::run(&launch, command),
             Command::Sandbox(command) => sandbox::run(&launch, command),
             Command::Hooks(command) => hooks::run(&launch, command),
-            Command::Test(command) => test::run(&launch, command),
+            Command::Worktree(command) => worktree::run(&launch, &command),
+            Command::Test(command) => test::run(&mut launch, command),
         },
     }
 }

@@ -5,6 +5,7 @@ use crate::output;
 use crate::startup::read_text;
 use ona_api::row::Memory;
 use ona_api::{Group, Row};
+use ona_runtime::ids::{self, IdKind};
 use ona_runtime::{Failure, Launch, at, memory_import};
 use ona_store::{Store, StoredMemory};
 use serde_json::{Value, json};
@@ -45,10 +46,9 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
         }
         Command::Rm { id } => {
             let all = store.reader().and_then(|reader| reader.memories());
-            if !all.map_err(|error| launch.store_failure(error))?.iter().any(|stored| stored.memory.id == id) {
-                return Err(Failure::usage(format_args!("memory {id} does not exist")).hint("ona memory list"));
-            }
-            commit(launch, store, vec![Row::ForgetMemory(id)])?;
+            let all = all.map_err(|error| launch.store_failure(error))?;
+            let id = ids::find(IdKind::Memory, &id, all.iter().map(|stored| stored.memory.id.as_str()))?;
+            commit(launch, store, vec![Row::ForgetMemory(id.to_owned())])?;
         }
     }
     Ok(0)

@@ -1,17 +1,25 @@
 //! stdout is for machines and results, stderr for people. A reader that has gone
 //! away is not an error: the rows are written, and nobody is left to be told.
 
-use ona_api::Redactor;
+use ona_api::{Env, Redactor, environment};
 use ona_runtime::Notices;
+use ona_runtime::table::TerminalStyle;
 use serde_json::Value;
 use std::fmt;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::sync::LazyLock;
 
 /// For who has to know that nobody reads.
 pub(crate) fn try_line(text: impl fmt::Display) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{text}")?;
+    stdout.flush()
+}
+
+/// Writes a piece of a line, for a person who watches it grow.
+pub(crate) fn try_text(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
     stdout.flush()
 }
 
@@ -31,6 +39,23 @@ pub(crate) fn pretty(value: &Value) {
 pub(crate) fn note(text: impl fmt::Display) {
     let text = text.to_string();
     ignore_closed(writeln!(io::stderr().lock(), "{}", SECRETS.apply(&text)));
+}
+
+/// Whether what goes to a terminal may be coloured: NO_COLOR is empty or not set, and the terminal can.
+pub(crate) fn is_coloured(env: &Env) -> bool {
+    env.non_empty(environment::NO_COLOR).is_none()
+        && env.non_empty(environment::TERM).is_some_and(|kind| kind != "dumb")
+}
+
+/// How lists are shown to a person: `None` where stdout is a pipe or a file.
+pub(crate) fn terminal_style(env: &Env) -> Option<TerminalStyle> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    // Zero is what a terminal says that does not know.
+    let width = rustix::termios::tcgetwinsize(&stdout).map_or(0, |size| usize::from(size.ws_col));
+    Some(TerminalStyle { width: if width == 0 { 80 } else { width }, coloured: is_coloured(env) })
 }
 
 /// A line about what the program does, already redacted.

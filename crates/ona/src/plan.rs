@@ -2,8 +2,9 @@
 
 use crate::args::Plan as Command;
 use crate::output;
-use ona_api::{ConversationId, PlanStatus};
-use ona_runtime::{Failure, Launch, at};
+use ona_api::PlanStatus;
+use ona_runtime::table::{Table, Tone};
+use ona_runtime::{Failure, Launch, at, ids};
 
 use ona_store::{Store, StoreError, StoredPlan};
 use serde_json::{Value, json};
@@ -17,17 +18,18 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     let store = &open.store;
     match command {
         Command::List { json } => list(launch, store, json),
-        Command::Show { id, json } => show(launch, store, id, json),
-        Command::Approve { id } => approve(launch, store, id),
-        Command::Import { file } => import(launch, store, &file),
+        Command::Show { id, json, .. } => show(launch, store, id, json),
+        Command::Approve { id, .. } => approve(launch, store, id),
+        Command::Import { file, last } => import(launch, store, &file, last),
     }
 }
 
 fn list(launch: &Launch, store: &Store, json: bool) -> Result<u8, Failure> {
+    let reader = store.reader().map_err(|error| launch.store_failure(error))?;
+    let named = ids::named_conversation(launch, reader)?;
     let all = || -> Result<Vec<StoredPlan>, StoreError> {
-        let reader = store.reader()?;
-        if let Some(id) = &launch.options.conversation {
-            return reader.plans(&ConversationId::from(id.as_str()));
+        if let Some(id) = &named {
+            return reader.plans(id);
         }
         let mut plans = Vec::new();
         for conversation in reader.conversations()? {
@@ -41,15 +43,33 @@ fn list(launch: &Launch, store: &Store, json: bool) -> Result<u8, Failure> {
         output::json(&plans.iter().map(described).collect());
         return Ok(0);
     }
-    for plan in &plans {
+    let title_of = |plan: &StoredPlan| {
         let title = plan.content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        title.trim_start_matches('#').trim().to_owned()
+    };
+    if let Some(style) = output::terminal_style(&launch.env).filter(|_| !plans.is_empty()) {
+        let mut table = Table::new(["plan", "status", "created", "conversation", "title"]);
+        for plan in &plans {
+            let tone = if plan.status == PlanStatus::Approved { Tone::Good } else { Tone::Plain };
+            table.row([
+                (plan.id.to_string(), Tone::Plain),
+                (plan.status.as_str().to_owned(), tone),
+                (plan.created_at.clone(), Tone::Secondary),
+                (plan.conversation.to_string(), Tone::Secondary),
+                (title_of(plan), Tone::Plain),
+            ]);
+        }
+        table.lines(style).iter().for_each(output::line);
+        return Ok(0);
+    }
+    for plan in &plans {
         output::line(format_args!(
             "{:>4}  {:<10}  {}  {}  {}",
             plan.id,
             plan.status.as_str(),
             plan.created_at,
             plan.conversation,
-            title.trim_start_matches('#').trim()
+            title_of(plan)
         ));
     }
     if plans.is_empty() {
@@ -58,8 +78,8 @@ fn list(launch: &Launch, store: &Store, json: bool) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn show(launch: &Launch, store: &Store, id: i64, json: bool) -> Result<u8, Failure> {
-    let plan = find(launch, store, id)?;
+fn show(launch: &Launch, store: &Store, id: Option<i64>, json: bool) -> Result<u8, Failure> {
+    let plan = ids::plan(launch, store, id)?;
     if json {
         output::json(&described(&plan))
     } else {
@@ -68,8 +88,9 @@ fn show(launch: &Launch, store: &Store, id: i64, json: bool) -> Result<u8, Failu
     Ok(0)
 }
 
-fn approve(launch: &Launch, store: &Store, id: i64) -> Result<u8, Failure> {
-    let plan = find(launch, store, id)?;
+fn approve(launch: &Launch, store: &Store, id: Option<i64>) -> Result<u8, Failure> {
+    let plan = ids::plan(launch, store, id)?;
+    let id = plan.id;
     if plan.status == PlanStatus::Approved {
         // Asked before the commit, which supersedes the approved plan first.
         return Err(Failure::refused(format_args!("plan {id} is already approved; nothing was changed")));
@@ -88,15 +109,16 @@ fn approve(launch: &Launch, store: &Store, id: i64) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
-    let Some(id) = &launch.options.conversation else {
-        return Err(Failure::usage("plan import needs --conversation ID"));
+fn import(launch: &Launch, store: &Store, file: &Path, last: bool) -> Result<u8, Failure> {
+    let reader = store.reader().map_err(|error| launch.store_failure(error))?;
+    let id = match (ids::named_conversation(launch, reader)?, last) {
+        (Some(_), true) => return Err(Failure::usage("--last and --conversation name a conversation each")),
+        (Some(id), false) => id,
+        (None, true) => ids::last_conversation(launch, reader)?,
+        (None, false) => {
+            return Err(Failure::usage("plan import needs --conversation ID, or --last").hint("ona conversations list"));
+        }
     };
-    let id = ConversationId::from(id.as_str());
-    let known = store.reader().and_then(|reader| reader.conversation(&id));
-    if known.map_err(|error| launch.store_failure(error))?.is_none() {
-        return Err(Failure::usage(format_args!("conversation {id} does not exist")));
-    }
     let path = launch.cwd.join(file);
     let content =
         ona_files::read_named(&path).map_err(|why| Failure::usage(format_args!("{} {why}", path.display())))?;
@@ -107,11 +129,6 @@ fn import(launch: &Launch, store: &Store, file: &Path) -> Result<u8, Failure> {
     let committed = store.commit_now(&at(&id, ""), group).map_err(|error| launch.store_failure(error))?;
     output::json(&json!({"plan_id": committed.plans.first(), "conversation_id": id, "status": "draft"}));
     Ok(0)
-}
-
-fn find(launch: &Launch, store: &Store, id: i64) -> Result<StoredPlan, Failure> {
-    let plan = store.reader().and_then(|reader| reader.plan(id)).map_err(|error| launch.store_failure(error))?;
-    plan.ok_or_else(|| Failure::usage(format_args!("plan {id} does not exist")).hint("ona plan list"))
 }
 
 fn described(plan: &StoredPlan) -> Value {

@@ -2,9 +2,9 @@
 
 use crate::args::Conversations;
 use crate::{output, transition};
-use ona_api::{ConversationId, Group, Row};
+use ona_api::{ConversationId, Group, Phase, Row};
 use ona_runtime::overview::overview;
-use ona_runtime::{Failure, Launch, at, block_on, session_id, starter};
+use ona_runtime::{Failure, Launch, at, block_on, ids, starter};
 use ona_store::{Conversation, Reader};
 use serde_json::{Value, json};
 
@@ -47,19 +47,17 @@ pub(crate) fn phase(launch: &mut Launch, to: Option<&str>) -> Result<u8, Failure
         let store = launch.look_plain()?;
         let failed = |error| launch.store_failure(error);
         let reader = store.reader().map_err(failed)?;
-        let newest = reader.conversation_of(&session_id::last(launch, reader)?).map_err(failed)?;
-        launch.options.conversation = newest.map(|id| id.0);
+        launch.options.conversation = Some(ids::last_conversation(launch, reader)?.0);
     }
     if let Some(to) = to {
         return transition::run(launch, to, false);
     }
     let store = launch.look_plain()?;
-    let id = ConversationId::from(launch.options.conversation.as_deref().unwrap_or_default());
-    let phase = store.reader().and_then(|reader| reader.phase(&id)).map_err(|error| launch.store_failure(error))?;
-    let phase = phase.ok_or_else(|| {
-        Failure::usage(format_args!("conversation {id} does not exist")).hint("ona conversations list")
-    })?;
-    output::line(phase.as_str());
+    let failed = |error| launch.store_failure(error);
+    let reader = store.reader().map_err(failed)?;
+    let named = launch.options.conversation.as_deref().unwrap_or_default();
+    let phase = reader.phase(&ids::conversation(launch, reader, named)?).map_err(failed)?;
+    output::line(phase.map_or("idle", Phase::as_str));
     Ok(0)
 }
 

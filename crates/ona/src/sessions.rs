@@ -4,10 +4,10 @@ mod rewind;
 
 use crate::args::{ExportFormat, Sessions};
 use crate::output;
-use ona_runtime::{Failure, Launch, prices, session_id};
+use ona_runtime::table::{Table, Tone, short_ids};
+use ona_runtime::{Failure, Launch, ids, prices};
 use ona_settings::Settings;
 
-use ona_api::ConversationId;
 use ona_store::{SessionLine, StoredEntry};
 use ona_transcript::{ExportHead, Prices, RawRow, UsageReport};
 use serde_json::{Value, json};
@@ -16,11 +16,11 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     let store = launch.open_plain()?;
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let conversation = launch.options.conversation.as_deref().map(ConversationId::from);
     let (session, format, facts_only) = match command {
         Sessions::List { json } => {
+            let conversation = ids::named_conversation(launch, reader)?;
             let lines = reader.sessions(conversation.as_ref()).map_err(failed)?;
-            list(&lines, *json);
+            list(launch, &lines, *json);
             return Ok(0);
         }
         Sessions::Show { session, json, .. } => (session, ExportFormat::Markdown, *json),
@@ -28,13 +28,9 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
         Sessions::Rewind(command) => return rewind::run(launch, command),
         Sessions::Export { session, format, .. } => (session, *format, false),
     };
-    let id = match session {
-        Some(text) => session_id::find(launch, reader, text)?,
-        None => session_id::last(launch, reader)?,
-    };
-    let owner = reader.conversation_of(&id).map_err(failed)?;
+    let id = ids::session_or_last(launch, reader, session.as_deref())?;
     let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");
-    let owner = owner.ok_or_else(unknown)?;
+    let owner = ids::conversation_of(launch, reader, &id)?;
     let line = reader.sessions(Some(&owner)).map_err(failed)?.into_iter().find(|line| line.id == id);
     let line = line.ok_or_else(unknown)?;
     let account = ona_orchestration::session_usage(reader, &id).map_err(failed)?;
@@ -60,14 +56,31 @@ pub(crate) fn run(launch: &Launch, command: &Sessions) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn list(lines: &[SessionLine], as_json: bool) {
+fn list(launch: &Launch, lines: &[SessionLine], as_json: bool) {
     if as_json {
         output::json(&lines.iter().map(described).collect());
         return;
     }
-    for line in lines {
+    let words_of = |line: &SessionLine| {
         let words = line.title.as_deref().or(line.first_user_text.as_deref()).unwrap_or("(nothing said yet)");
-        let words = ona_permissions::printable(words.lines().next().unwrap_or_default());
+        ona_permissions::printable(words.lines().next().unwrap_or_default())
+    };
+    if let Some(style) = output::terminal_style(&launch.env).filter(|_| !lines.is_empty()) {
+        let mut table = Table::new(["session", "used", "rows", "about"]);
+        let ids: Vec<_> = lines.iter().map(|line| line.id.as_str()).collect();
+        for (line, id) in lines.iter().zip(short_ids(&ids)) {
+            let when = line.last_entry_at.as_deref().unwrap_or(&line.started_at);
+            table.row([
+                (id.to_owned(), Tone::Plain),
+                (when.to_owned(), Tone::Secondary),
+                (line.entries.to_string(), Tone::Secondary),
+                (words_of(line), Tone::Plain),
+            ]);
+        }
+        return table.lines(style).iter().for_each(output::line);
+    }
+    for line in lines {
+        let words = words_of(line);
         let when = line.last_entry_at.as_deref().unwrap_or(&line.started_at);
         output::line(format_args!("{}  {when}  {:>5} rows  {words:.60}", line.id, line.entries));
     }

@@ -10,7 +10,7 @@ pub(crate) fn run(options: Options, prompt: Option<String>) -> Result<u8, Failur
     if !stdin().is_terminal() || !stdout().is_terminal() {
         let print = options.headless();
         let launch = startup::launch(options, output::notices())?;
-        return print::run(&launch, &print, None, prompt.as_deref());
+        return print::run(&launch, print, None, prompt.as_deref());
     }
     let wakes = WakeChannel::default();
     let launch = startup::launch(options, Notices::new(output::redactor(), wakes.notes()))?;

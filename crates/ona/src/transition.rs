@@ -2,8 +2,8 @@
 
 use crate::output;
 use crate::test;
-use ona_api::{ConversationId, Phase};
-use ona_runtime::{Failure, Launch, Purpose, at, plan_tests};
+use ona_api::Phase;
+use ona_runtime::{Failure, Launch, Purpose, at, ids, plan_tests};
 use ona_test_runner::{PhaseError, PlanSelector, change_phase, report};
 use ona_workflow::TransitionRefused;
 use serde_json::json;
@@ -12,15 +12,15 @@ use std::path::Path;
 
 pub(crate) fn run(launch: &Launch, phase: &str, approve: bool) -> Result<u8, Failure> {
     let to: Phase = phase.parse().map_err(Failure::usage)?;
-    let Some(id) = &launch.options.conversation else {
-        return Err(Failure::usage("--transition needs --conversation ID"));
-    };
-    let id = ConversationId::from(id.as_str());
+    if launch.options.conversation.is_none() {
+        return Err(Failure::usage("--transition needs --conversation ID").hint("ona conversations list"));
+    }
     launch.operator_only("the phase")?;
     let open = launch.open()?;
     let failed = |error| launch.store_failure(error);
     let settings = launch.effective(&open, Purpose::Call)?;
     let reader = open.store.reader().map_err(failed)?;
+    let id = ids::named_conversation(launch, reader)?.expect("one is named");
     let known = reader.conversation(&id).map_err(failed)?;
     let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
     let project = plan_tests::project(launch, &open, &id, Path::new(&root), &settings.sdlc)?;

@@ -86,4 +86,7 @@ pub use transcript_files::TranscriptFiles;
 pub use turn::{Activity, PromptSource, Turn, TurnEnd, TurnOutcome};
 pub use unfinished::{Unfinished, unfinished};
 pub use user_prompt::UserPrompt;
-pub use worktrees::{Git, Worktree, WorktreeBase, WorktreeError, WorktreeFate, Worktrees, kept_words, random_name};
+pub use worktrees::{
+    AGENT_PREFIX, Git, Holds, Leftover, Worktree, WorktreeBase, WorktreeError, WorktreeFate, Worktrees, kept_words,
+    random_name,
+};

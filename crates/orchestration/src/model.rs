@@ -187,6 +187,11 @@ impl Model {
             && !ona_transcript::is_known_context(self.choice.provider, &self.choice.wire_model)
     }
 
+    /// Returns the model that the operator's environment names for subagents.
+    pub(crate) fn of_subagents(&self) -> Option<&str> {
+        self.setup.env.non_empty(environment::CLAUDE_CODE_SUBAGENT_MODEL)
+    }
+
     pub fn wire(&self) -> WireFormat {
         WireFormat::of(&self.choice)
     }

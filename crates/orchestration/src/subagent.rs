@@ -16,7 +16,7 @@ use crate::search_access::search_access;
 use crate::session::{ParentSession, Session};
 use crate::skills::{NotLoaded, SkillLoader};
 use crate::turn::{PromptSource, Turn, TurnEnd, TurnOutcome};
-use crate::worktrees::{Worktree, WorktreeFate, Worktrees, kept_words, random_name};
+use crate::worktrees::{AGENT_PREFIX, Worktree, WorktreeFate, Worktrees, kept_words, random_name};
 use ona_api::model::RequestParams;
 use ona_api::{Access, CallId, EventName, Phase, SessionId, SessionOrigin, ToolResult, ToolSpec};
 use ona_hookplane::{Firing, HookEngine};
@@ -144,7 +144,8 @@ impl AgentTool {
             Ok(definition) => definition,
             Err(unknown) => return ToolResult::rejected(unknown),
         };
-        definition.model = input.model.or(definition.model);
+        let named = self.deps.current_model.model().of_subagents().map(str::to_owned);
+        definition.model = named.or(input.model).or(definition.model);
         definition.isolated |= input.isolation == Some(Isolation::Worktree);
         if self.deps.parent.depth >= DEEPEST {
             return ToolResult::rejected(format!("Agents cannot be nested more than {DEEPEST} deep."));
@@ -239,7 +240,7 @@ impl SubagentTask {
 
     /// Fires WorktreeCreate in the parent's name, as nothing of the agent is there yet.
     async fn make_worktree(&self) -> Result<Worktree, AgentFailure> {
-        let (deps, name) = (&self.deps, random_name().replacen("ona-", "agent-", 1));
+        let (deps, name) = (&self.deps, random_name().replacen("ona-", AGENT_PREFIX, 1));
         deps.worktrees.check(&name).map_err(|why| AgentFailure::Worktree(why.to_string()))?;
         let said = deps.fire(EventName::WorktreeCreate, json!({ "name": name })).await;
         let made = deps.worktrees.create(&name, &said, &self.cx.cwd).await;

@@ -1,8 +1,8 @@
 //! Which session a run works in: a new one, the newest, or a named one.
 
 use crate::failure::Failure;
+use crate::ids;
 use crate::launch::Launch;
-use crate::session_id;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
 use ona_store::{NewestSession, Store};
@@ -20,7 +20,7 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     let reader = store.reader().map_err(failed)?;
     let options = &launch.options;
     let resumed = match (&options.resume, options.continue_newest) {
-        (Some(id), _) => Some(session_id::find(launch, reader, id)?),
+        (Some(id), _) => Some(ids::session(launch, reader, id)?),
         (None, true) => {
             let held = |id: &SessionId| ona_store::is_session_held(&launch.database.path, id);
             let newest = reader.newest_session(&launch.project.to_string_lossy(), held).map_err(failed)?;
@@ -51,16 +51,7 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     if options.fork_session {
         return Err(Failure::usage("--fork-session needs --resume SESSION or --continue"));
     }
-    let conversation = match &options.conversation {
-        Some(id) => {
-            let id = ConversationId::from(id.as_str());
-            if reader.conversation(&id).map_err(failed)?.is_none() {
-                return Err(Failure::usage(format_args!("conversation {id} does not exist")));
-            }
-            id
-        }
-        None => ConversationId::random(),
-    };
+    let conversation = ids::named_conversation(launch, reader)?.unwrap_or_else(ConversationId::random);
     let session = new_session(launch, store)?;
     Ok(Begin {
         place: SessionKey { conversation, session, start: SequenceStart::Zero },

@@ -1,6 +1,7 @@
 //! The conversation and session a request from the command line belongs to.
 
 use crate::failure::Failure;
+use crate::ids;
 use crate::launch::Launch;
 use ona_api::row::{SequenceStart, SessionKey};
 use ona_api::{ConversationId, SessionId};
@@ -23,12 +24,13 @@ pub fn find(launch: &Launch, store: &Store, wanted: Wanted) -> Result<SessionKey
         Some(session) => reader.conversation_of(session).map_err(failed)?,
         None => None,
     };
-    let named = wanted.conversation.or_else(|| launch.options.conversation.clone().map(Into::into));
-    if let Some(id) = &named
-        && reader.conversation(id).map_err(failed)?.is_none()
-    {
-        return Err(Failure::usage(format_args!("conversation {id} does not exist")));
-    }
+    let named = match wanted.conversation {
+        Some(id) if reader.conversation(&id).map_err(failed)?.is_none() => {
+            return Err(Failure::usage(format_args!("conversation {id} does not exist")).hint("ona conversations list"));
+        }
+        Some(id) => Some(id),
+        None => ids::named_conversation(launch, reader)?,
+    };
     let session = wanted.session.unwrap_or_else(SessionId::random);
     if let (Some(named), Some(owner)) = (&named, &owner)
         && named != owner

@@ -11,7 +11,7 @@ use crate::runtime::Runtime;
 use crate::session_choice::Begin;
 use crate::session_start::SessionError;
 use ona_api::row::SessionKey;
-use ona_api::{EventName, Group, Row};
+use ona_api::{EventName, Group, Row, SessionId};
 use ona_orchestration::{
     Events, Session, Worktree, WorktreeBase, WorktreeFate, Worktrees, kept_words, lifecycle, random_name,
 };
@@ -142,5 +142,10 @@ impl Runtime {
 }
 
 fn key(place: &SessionKey) -> String {
-    format!("worktree:{}", place.session)
+    key_of(&place.session)
+}
+
+/// The `state` key of a session's worktree.
+pub(crate) fn key_of(session: &SessionId) -> String {
+    format!("worktree:{session}")
 }

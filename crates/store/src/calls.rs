@@ -142,6 +142,13 @@ impl Reader {
         self.first(sql, [project_dir], |row| Ok(CallId(row.get(0)?)))
     }
 
+    /// Returns the ids of the newest calls, the newest first.
+    pub fn newest_calls(&self, most: usize) -> Result<Vec<CallId>, StoreError> {
+        let sql = "SELECT tool_use_id FROM transcript_entries WHERE entry_type = 'tool_use' AND tool_use_id IS NOT NULL \
+            GROUP BY tool_use_id ORDER BY max(id) DESC LIMIT ?1";
+        self.all(sql, [most as i64], |row| Ok(CallId(row.get(0)?)))
+    }
+
     /// Returns the calls of a session, to be read in parts.
     pub fn calls(&self, session: &SessionId) -> Result<RecordedCalls<'_>, StoreError> {
         let sql = "SELECT entry_type, tool_use_id, sequence FROM transcript_entries WHERE session_id = ?1 \

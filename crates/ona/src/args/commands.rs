@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// Register ona as an agent of a Gastown town
     #[command(subcommand)]
     Gastown(Gastown),
+    /// List or remove git worktrees that sessions and agents have left
+    #[command(subcommand)]
+    Worktree(Worktree),
     /// Generate, lint, run or report the tests of a plan
     #[command(subcommand)]
     Test(crate::test::Command),
@@ -248,6 +251,9 @@ pub(crate) enum Audit {
         /// Judge the rows of this session only; the chain is verified as a whole
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// The same with the session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
         /// A line that `ona audit anchor` printed earlier; may be given several times
         #[arg(long, value_name = "ANCHOR")]
         against: Vec<String>,
@@ -271,6 +277,9 @@ pub(crate) enum Audit {
         /// Only the rows of this session
         #[arg(long, value_name = "ID")]
         session: Option<String>,
+        /// Only those of the session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
     },
 }
 
@@ -299,21 +308,30 @@ pub(crate) enum Plan {
     },
     /// Print one plan
     Show {
-        #[arg(value_parser = super::number::<i64>)]
-        id: i64,
+        #[arg(value_parser = super::number::<i64>, required_unless_present = "last")]
+        id: Option<i64>,
+        /// The newest plan of --conversation, or of this project
+        #[arg(long, conflicts_with = "id")]
+        last: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
     /// Approve a draft
     Approve {
-        #[arg(value_parser = super::number::<i64>)]
-        id: i64,
+        #[arg(value_parser = super::number::<i64>, required_unless_present = "last")]
+        id: Option<i64>,
+        /// The newest plan of --conversation, or of this project
+        #[arg(long, conflicts_with = "id")]
+        last: bool,
     },
     /// Store the text of a file as a draft
     Import {
         #[arg(value_name = "FILE")]
         file: std::path::PathBuf,
+        /// For the conversation of this project that was used last
+        #[arg(long)]
+        last: bool,
     },
 }
 
@@ -399,6 +417,36 @@ pub(crate) enum ExportFormat {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Worktree {
+    /// List the worktrees of this project, and what would be lost with each
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove one; refused while it has changes, or commits that are on no other branch
+    Remove {
+        /// Its name or the beginning of it
+        name: String,
+        /// Remove it with its changes and commits
+        #[arg(long)]
+        force: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove all with which nothing would be lost
+    Prune {
+        /// Show what would be removed and change nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Gastown {
     /// Add ona to the settings of a town; existing entries stay unchanged
     Install {
@@ -463,5 +511,8 @@ pub(crate) enum Memory {
     /// Store each Markdown file of a folder as a memory
     Import { dir: std::path::PathBuf },
     /// Remove a memory
-    Rm { id: String },
+    Rm {
+        /// Its id or the beginning of it
+        id: String,
+    },
 }

@@ -9,7 +9,7 @@ mod reference_pages;
 
 pub(crate) use commands::{
     Audit, AuditFormat, Auth, Command, Config, ConfigScope, Conversations, Db, ExportFormat, Gastown, LoginOptions,
-    Memory, Plan, Plugin, Rewind, Sandbox, Sessions, Settings,
+    Memory, Plan, Plugin, Rewind, Sandbox, Sessions, Settings, Worktree,
 };
 pub(crate) use help::show as show_help;
 pub(crate) use options::{Options, OutputFormat, PermissionPrompts};

@@ -45,6 +45,9 @@ pub(crate) enum Command {
         /// Include the hooks that skills added to this session
         #[arg(long, value_name = "SESSION")]
         session: Option<String>,
+        /// Include those of the session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -54,7 +57,7 @@ pub(crate) enum Command {
     /// Show which hooks and rules decided a recorded call
     #[command(after_help = EXPLAIN)]
     Explain {
-        /// Id of the call (tool_use_id) [default: the last call of this project]
+        /// Id of the call (tool_use_id) or the beginning of it [default: the last call of this project]
         call: Option<String>,
         /// Print JSON
         #[arg(long)]
@@ -89,8 +92,12 @@ pub(crate) enum Command {
     /// Run the current hooks on the calls of a recorded session and show the differences
     #[command(after_help = REPLAY)]
     Replay {
-        /// Id of the session; `ona sessions list` shows them
-        session: String,
+        /// Its id or the beginning of it
+        #[arg(required_unless_present = "last")]
+        session: Option<String>,
+        /// The session of this project that was used last
+        #[arg(long, conflicts_with = "session")]
+        last: bool,
         /// Use the hooks of this file instead: settings, a --hooks-config or a MassGen configuration
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,

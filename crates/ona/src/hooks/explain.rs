@@ -2,24 +2,17 @@
 //! call, what each was given and what it said. Read off the rows; nothing runs.
 
 use crate::output;
-use ona_api::CallId;
 use ona_hook_tools::{explanation_json, explanation_text};
-use ona_runtime::{Failure, Launch};
+use ona_runtime::{Failure, Launch, ids};
 
 pub(super) fn run(launch: &Launch, call: Option<&str>, as_json: bool) -> Result<u8, Failure> {
     let store = launch.look_plain()?;
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let id = match call {
-        Some(call) => CallId::from(call),
-        None => {
-            let newest = reader.last_call(&launch.project.to_string_lossy()).map_err(failed)?;
-            newest.ok_or_else(|| Failure::usage("this project has no recorded call").hint("ona sessions list"))?
-        }
-    };
+    let id = ids::call(launch, reader, call)?;
     let sessions = reader.sessions_of_call(&id).map_err(failed)?;
     let unknown =
-        || Failure::refused(format_args!("call {id} does not exist in this database")).hint("ona sessions list");
+        || Failure::usage(format_args!("call {id} does not exist in this database")).hint("ona sessions list");
     let session = sessions.first().ok_or_else(unknown)?;
     if sessions.len() > 1 {
         output::note(format_args!("{} sessions have a call {id}; this is the newest.", sessions.len()));

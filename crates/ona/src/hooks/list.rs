@@ -3,6 +3,7 @@
 use crate::output;
 use ona_api::EventName;
 use ona_hook_tools::{HookBench, HookListing, ListedHook};
+use ona_runtime::table::{Table, TerminalStyle, Tone};
 use ona_runtime::{Failure, Launch, block_on, guards};
 use tokio_util::sync::CancellationToken;
 
@@ -17,10 +18,14 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         return Ok(0);
     }
     let mut shown = String::new();
-    for hook in &listing.hooks {
+    let style = output::terminal_style(&launch.env).filter(|_| !listing.hooks.is_empty());
+    if let Some(style) = style {
+        table(&listing, style).iter().for_each(|line| output::line(open.redactor.apply(line)));
+    }
+    for hook in listing.hooks.iter().filter(|_| style.is_none()) {
         shown.push_str(&lines(&hook.ordinal.to_string(), hook));
     }
-    for hook in &listing.on_demand {
+    for hook in listing.on_demand.iter().filter(|_| style.is_none()) {
         shown.push_str(&lines("-", hook));
     }
     for (entry, why) in &listing.rejected {
@@ -33,12 +38,34 @@ pub(super) fn run(launch: &Launch, event: Option<&str>, session: Option<&str>, a
         };
         shown.push_str(&format!("  -  hook module ({}), {state}\n     {}\n", one.source.as_str(), one.path));
     }
-    if shown.is_empty() {
+    if shown.is_empty() && style.is_none() {
         output::note("No hooks.");
-    } else {
+    } else if !shown.is_empty() {
         output::line(open.redactor.apply(shown.trim_end()));
     }
     Ok(0)
+}
+
+/// The hooks that run, in their order; what is skipped is dim.
+fn table(listing: &HookListing, style: TerminalStyle) -> Vec<String> {
+    let mut table = Table::new(["hook", "event", "matcher", "dialect", "runs", "source", "command"]);
+    let hooks = listing.hooks.iter().map(|hook| (hook.ordinal.to_string(), hook));
+    for (mark, hook) in hooks.chain(listing.on_demand.iter().map(|hook| ("-".to_owned(), hook))) {
+        let tone = if hook.skipped.is_some() { Tone::Secondary } else { Tone::Plain };
+        let runs = match (hook.skipped, hook.runs) {
+            (Some(why), _) => format!("skipped: {why}"),
+            (None, Some(runs)) => format!("{}, {:.0} ms", runs.count, runs.p50_ms),
+            (None, None) => "0".to_owned(),
+        };
+        let matcher = match hook.condition.is_empty() {
+            true => hook.matcher.to_string(),
+            false => format!("{} if {}", hook.matcher, hook.condition),
+        };
+        let cells = [mark, hook.event.to_string(), matcher, hook.dialect.to_string(), runs, hook.source.to_string()];
+        let cells = cells.into_iter().map(|text| (text, tone));
+        table.row(cells.chain([(hook.command.to_string(), tone)]));
+    }
+    table.lines(style)
 }
 
 fn lines(mark: &str, hook: &ListedHook) -> String {

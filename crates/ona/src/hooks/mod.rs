@@ -12,11 +12,17 @@ pub(crate) use command::Command;
 
 use crate::output;
 use command::Report;
-use ona_runtime::{Failure, Launch};
+use ona_runtime::{Failure, Launch, ids};
 
 pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     match command {
-        Command::List { event, session, json } => list::run(launch, event.as_deref(), session.as_deref(), json),
+        Command::List { event, session, last, json } => {
+            let session = match last {
+                true => Some(last_session(launch)?),
+                false => session,
+            };
+            list::run(launch, event.as_deref(), session.as_deref(), json)
+        }
         Command::Types => {
             output::line(ona_modules::DECLARATIONS.trim_end());
             Ok(0)
@@ -27,7 +33,15 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
             test::run(launch, &fixtures, config.as_deref(), format)
         }
         Command::Lint { config, json } => lint::run(launch, config.as_deref(), json),
-        Command::Replay { session, config, json } => replay::run(launch, &session, config.as_deref(), json),
+        Command::Replay { session, config, json, .. } => {
+            replay::run(launch, session.as_deref(), config.as_deref(), json)
+        }
         Command::Import { from, file, write } => import::run(launch, from, file.as_deref(), write),
     }
+}
+
+fn last_session(launch: &Launch) -> Result<String, Failure> {
+    let store = launch.look_plain()?;
+    let reader = store.reader().map_err(|error| launch.store_failure(error))?;
+    Ok(ids::last_session(launch, reader)?.0)
 }

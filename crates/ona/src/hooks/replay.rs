@@ -5,9 +5,8 @@
 
 use crate::interrupt;
 use crate::output;
-use ona_api::SessionId;
 use ona_hook_tools::{HookBench, difference_text, replay_call};
-use ona_runtime::{Failure, Launch, block_on, guards};
+use ona_runtime::{Failure, Launch, block_on, guards, ids};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -16,14 +15,11 @@ use tokio_util::sync::CancellationToken;
 /// How often a person is told how far it is.
 const PROGRESS: usize = 100;
 
-pub(super) fn run(launch: &Launch, session: &str, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
+pub(super) fn run(launch: &Launch, session: Option<&str>, config: Option<&Path>, as_json: bool) -> Result<u8, Failure> {
     let open = launch.look()?;
     let failed = |error| launch.store_failure(error);
     let reader = open.store.reader().map_err(failed)?;
-    let recorded = SessionId::from(session);
-    if reader.conversation_of(&recorded).map_err(failed)?.is_none() {
-        return Err(Failure::usage(format_args!("session {recorded} does not exist")).hint("ona sessions list"));
-    }
+    let recorded = ids::session_or_last(launch, reader, session)?;
     let mut recorded = reader.calls(&recorded).map_err(failed)?;
     let all = recorded.count();
     block_on(async {

@@ -12,7 +12,7 @@ use ona_orchestration::{
 };
 use ona_permissions::printable;
 use ona_runtime::rewinds::{RewindRequest, find_prompt, prompt_json, rewind_json};
-use ona_runtime::{Failure, Launch, Purpose, Runtime, session_id};
+use ona_runtime::{Failure, Launch, Purpose, Runtime, ids};
 use ona_store::Store;
 use std::path::Path;
 use std::sync::PoisonError;
@@ -77,13 +77,9 @@ pub(super) fn run(launch: &Launch, command: &Rewind) -> Result<u8, Failure> {
 fn named_session(launch: &Launch, store: &Store, command: &Rewind) -> Result<SessionKey, Failure> {
     let failed = |error| launch.store_failure(error);
     let reader = store.reader().map_err(failed)?;
-    let id = match &command.session {
-        Some(text) => session_id::find(launch, reader, text)?,
-        // A session without a prompt has nothing to go back to.
-        None => session_id::last(launch, reader)?,
-    };
-    let unknown = || Failure::usage(format_args!("session {id} does not exist")).hint("ona sessions list");
-    let conversation = reader.conversation_of(&id).map_err(failed)?.ok_or_else(unknown)?;
+    // A session without a prompt has nothing to go back to.
+    let id = ids::session_or_last(launch, reader, command.session.as_deref())?;
+    let conversation = ids::conversation_of(launch, reader, &id)?;
     let session = SessionKey { conversation, session: id, start: SequenceStart::Zero };
     match session_above(store, &session).map_err(failed)? {
         None => Ok(session),

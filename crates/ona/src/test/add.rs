@@ -9,6 +9,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Add {
+    #[command(flatten)]
+    pub(super) whose: super::Whose,
+
     /// Script to add
     #[arg(value_name = "FILE")]
     file: PathBuf,

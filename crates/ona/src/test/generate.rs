@@ -15,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Generate {
+    #[command(flatten)]
+    pub(super) whose: super::Whose,
+
     /// Write new tests for every criterion; generated tests they replace are retired
     #[arg(long)]
     all: bool,

@@ -10,7 +10,7 @@ mod run;
 
 use crate::output;
 use clap::Subcommand;
-use ona_runtime::{Failure, FailureKind, Launch, OpenProject};
+use ona_runtime::{Failure, FailureKind, Launch, OpenProject, ids};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -26,7 +26,29 @@ pub(crate) enum Command {
     Report(report::Report),
 }
 
-pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Whose {
+    /// The tests of the conversation of this project that was used last
+    #[arg(long)]
+    last: bool,
+}
+
+pub(crate) fn run(launch: &mut Launch, command: Command) -> Result<u8, Failure> {
+    let whose = match &command {
+        Command::Lint(_) => None,
+        Command::Add(add) => Some(&add.whose),
+        Command::Generate(generate) => Some(&generate.whose),
+        Command::Run(run) => Some(&run.whose),
+        Command::Report(report) => Some(&report.whose),
+    };
+    if whose.is_some_and(|whose| whose.last) {
+        if launch.options.conversation.is_some() {
+            return Err(Failure::usage("--last and --conversation name a conversation each"));
+        }
+        let store = launch.look_plain()?;
+        let reader = store.reader().map_err(|error| launch.store_failure(error))?;
+        launch.options.conversation = Some(ids::last_conversation(launch, reader)?.0);
+    }
     match command {
         Command::Lint(lint) => lint::run(launch, &lint),
         Command::Add(add) => add::run(launch, &add),

@@ -3,6 +3,7 @@
 use crate::output;
 use ona_api::testing::TestRun;
 use ona_runtime::plan_tests::RunWatcher;
+use ona_runtime::table::Tone;
 use ona_test_runner::{RunProgress, Sandbox};
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
@@ -16,12 +17,21 @@ pub(super) struct Bar {
     current: String,
     since: Instant,
     terminal: bool,
+    coloured: bool,
 }
 
 impl Bar {
-    pub(super) fn new(total: usize) -> Self {
+    pub(super) fn new(total: usize, coloured: bool) -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { total, done: 0, passed: 0, current: String::new(), since: Instant::now(), terminal }
+        Self {
+            total,
+            done: 0,
+            passed: 0,
+            current: String::new(),
+            since: Instant::now(),
+            terminal,
+            coloured: terminal && coloured,
+        }
     }
 
     fn wipe(&self) {
@@ -48,13 +58,10 @@ impl RunWatcher for Bar {
                 self.passed += usize::from(run.exit_code == Some(0));
                 self.wipe();
                 let count = format!("{}/{}", self.done, self.total);
-                output::note(ona_permissions::printable(&format!(
-                    "{count:>7}  {:<13}  {}  {}{}",
-                    word(run),
-                    case.id,
-                    case.title,
-                    took(run)
-                )));
+                let tone = if run.exit_code == Some(0) { Tone::Good } else { Tone::Bad };
+                let word = tone.paint(&format!("{:<13}", word(run)), self.coloured);
+                let case = ona_permissions::printable(&format!("{}  {}{}", case.id, case.title, took(run)));
+                output::note(format_args!("{count:>7}  {word}  {case}"));
                 self.current.clear();
                 self.tick();
             }

@@ -2,6 +2,7 @@
 
 use crate::output;
 use ona_runtime::plan_tests::Subject;
+use ona_runtime::table::Tone;
 use ona_runtime::{Failure, Launch, at};
 use ona_test_runner::PlanSelector;
 use ona_workflow::testgen::report::TestReport;
@@ -9,6 +10,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
+    #[command(flatten)]
+    pub(super) whose: super::Whose,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -35,7 +39,20 @@ pub(super) fn run(launch: &Launch, report: &Report) -> Result<u8, Failure> {
     match (report.json, &report.html) {
         (true, _) => output::json(&test_report.json()),
         (false, Some(_)) => {}
-        (false, None) => output::line(test_report.text().trim_end()),
+        (false, None) => {
+            let coloured = output::terminal_style(&launch.env).is_some_and(|style| style.coloured);
+            test_report.text().trim_end().lines().for_each(|line| output::line(painted(line, coloured)));
+        }
     }
     Ok(0)
+}
+
+/// A line of the report, by how its case ended.
+fn painted(line: &str, coloured: bool) -> String {
+    let tone = match line.split_whitespace().nth(1) {
+        Some("passed" | "covered") => Tone::Good,
+        Some("failed" | "stale" | "not" | "NOT") => Tone::Bad,
+        _ => Tone::Plain,
+    };
+    tone.paint(line, coloured)
 }

@@ -12,6 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(super) whose: super::Whose,
+
     /// Ids of the cases to run [default: all accepted ones]
     #[arg(value_name = "CASE")]
     cases: Vec<String>,
@@ -65,7 +68,15 @@ fn execute(
 ) -> Result<RunSummary, Failure> {
     let cancel = CancellationToken::new();
     interrupt::on_signal(&cancel);
-    let ended = block_on(run_tests(launch, open, subject, tests, cases, Bar::new(cases.len()), &cancel))?;
+    let ended = block_on(run_tests(
+        launch,
+        open,
+        subject,
+        tests,
+        cases,
+        Bar::new(cases.len(), output::is_coloured(&launch.env)),
+        &cancel,
+    ))?;
     if ended.project_changed {
         output::note("ona: files of the project changed while the tests ran, so these results count for nothing");
     }

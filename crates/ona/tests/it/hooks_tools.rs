@@ -96,7 +96,7 @@ fn explain_tells_what_each_hook_was_given_and_said() {
     assert!(ona.run(["hooks", "explain", &denied]).expect_code(0).stdout.contains("never ran"));
     assert_ne!(refused, denied);
     assert!(
-        ona.run(["hooks", "explain", "toolu_none"]).expect_code(1).stderr.contains("call toolu_none does not exist")
+        ona.run(["hooks", "explain", "toolu_none"]).expect_code(2).stderr.contains("call toolu_none does not exist")
     );
 }
 

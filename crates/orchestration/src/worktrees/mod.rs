@@ -8,8 +8,10 @@
 
 mod git;
 mod include;
+mod leftovers;
 
 pub use git::Git;
+pub use leftovers::{Holds, Leftover};
 
 use ona_api::Env;
 use ona_hookplane::HookOutcome;
@@ -18,6 +20,8 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 const FOLDER: [&str; 2] = [".claude", "worktrees"];
+/// The names of worktrees that agents work in begin with this.
+pub const AGENT_PREFIX: &str = "agent-";
 const LONGEST_NAME: usize = 64;
 
 /// What a new worktree starts from (`worktree.baseRef`).

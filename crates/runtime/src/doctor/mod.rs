@@ -9,6 +9,7 @@ pub use checks::{Check, CheckState};
 
 use crate::guards::{self, Finding};
 use crate::launch::{Launch, OpenProject, Purpose};
+use crate::left_worktrees;
 use crate::mcp;
 use crate::runtime::Runtime;
 use ona_api::permission_update::Behavior;
@@ -220,6 +221,27 @@ impl DoctorReport {
         self.problems.extend(allows.map(|bad| format!("the allow rule {:?} has no effect: {}", bad.rule, bad.why)));
         for check in checks::all(launch, open, &runtime).await {
             self.check(check);
+        }
+        self.worktrees(launch, open, &runtime.settings).await;
+    }
+
+    /// Worktrees that are left over; where there are none, nothing is said.
+    async fn worktrees(&mut self, launch: &Launch, open: &OpenProject, settings: &Settings) {
+        match left_worktrees::list(launch, open, settings).await {
+            Ok((_, known)) => {
+                let left: Vec<_> = known.iter().filter(|one| !one.in_use).collect();
+                self.sections.insert("worktrees".into(), left.iter().map(|one| one.to_json()).collect());
+                if !left.is_empty() {
+                    let words = left.iter().map(|one| format!("{} ({})", one.left.name, one.words()));
+                    let remedy = match left.iter().any(|one| one.is_removable()) {
+                        true => "ona worktree prune removes those with nothing to lose",
+                        false => "ona worktree remove NAME",
+                    };
+                    let detail = words.collect::<Vec<_>>().join(", ");
+                    self.check(Check::absent("worktrees", &format!("left over: {detail}"), remedy));
+                }
+            }
+            Err(failure) => self.problems.push(failure.message),
         }
     }
 

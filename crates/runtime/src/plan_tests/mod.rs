@@ -15,6 +15,7 @@ pub use public_api::entry_points;
 pub use run::{RunWatcher, chosen_cases, run_tests};
 
 use crate::failure::Failure;
+use crate::ids;
 use crate::launch::{Launch, OpenProject, Purpose};
 
 use ona_api::{ConversationId, environment};
@@ -31,13 +32,13 @@ pub struct Subject {
 impl Subject {
     /// The conversation of `--conversation`.
     pub fn new(launch: &Launch, open: &OpenProject) -> Result<Self, Failure> {
-        let Some(id) = &launch.options.conversation else {
-            return Err(Failure::usage("say whose tests: --conversation ID")
+        let failed = |error| launch.store_failure(error);
+        let reader = open.store.reader().map_err(failed)?;
+        let Some(id) = ids::named_conversation(launch, reader)? else {
+            return Err(Failure::usage("say whose tests: --conversation ID, or --last")
                 .hint("ona plan list shows the conversations that have a plan"));
         };
-        let id = ConversationId::from(id.as_str());
-        let known = open.store.reader().and_then(|reader| reader.conversation(&id));
-        let known = known.map_err(|error| launch.store_failure(error))?;
+        let known = reader.conversation(&id).map_err(failed)?;
         let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
         let settings = launch.effective(open, Purpose::Call)?;
         let project = project(launch, open, &id, Path::new(&root), &settings.sdlc)?;

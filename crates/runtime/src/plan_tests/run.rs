@@ -2,6 +2,7 @@
 
 use super::{Subject, tmp};
 use crate::failure::Failure;
+use crate::ids::{self, IdKind};
 use crate::launch::{Launch, OpenProject, Purpose};
 use crate::runtime::Runtime;
 use ona_api::row::{SequenceStart, SessionKey};
@@ -85,16 +86,17 @@ fn criteria_of(tests: &PlanTests) -> Group {
 }
 
 /// The accepted cases of these ids; all of them if none is named.
-pub fn chosen_cases(tests: &PlanTests, ids: &[String]) -> Result<Vec<TestCase>, Failure> {
+pub fn chosen_cases(tests: &PlanTests, wanted: &[String]) -> Result<Vec<TestCase>, Failure> {
     let accepted = || tests.record.accepted().map(|case| &case.case);
-    if ids.is_empty() {
+    if wanted.is_empty() {
         return Ok(accepted().cloned().collect());
     }
     let find = |id: &String| {
-        let known = || Failure::usage(format_args!("plan {} has no accepted test {id}", tests.plan.id));
-        accepted().find(|case| case.id == *id).cloned().ok_or_else(known)
+        let known = ids::find(IdKind::Test, id, accepted().map(|case| case.id.as_str()))?;
+        Ok(accepted().find(|case| case.id == known).cloned().into_iter())
     };
-    ids.iter().map(find).collect()
+    let found: Vec<_> = wanted.iter().map(find).collect::<Result<_, Failure>>()?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// `ona test run` typed by the operator is the answer to every question about the
