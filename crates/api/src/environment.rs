@@ -349,6 +349,10 @@ variables! {
             "Kind of terminal. With dumb, or without a value, the terminal is only appended to.";
         TERM_PROGRAM: Text, "",
             "Program that shows the terminal; some wrap their rows in a way of their own.";
+        VISUAL: Text, "",
+            "Editor for files that the terminal opens; before EDITOR.";
+        EDITOR: Text, "vi",
+            "Editor for files that the terminal opens.";
         XTERM_VERSION: Text, "",
             "Set by xterm, which does not wrap its rows anew when its width changes.";
         STY: Text, "",

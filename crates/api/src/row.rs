@@ -160,17 +160,49 @@ pub enum SequenceStart {
 /// A transcript record (Appendix C). Serialised compactly with keys in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
-    User { uuid: String, content: Vec<Block> },
-    Assistant { uuid: String, content: Vec<Block> },
-    ToolUse { id: CallId, name: String, input: Value },
-    ToolResult { id: CallId, content: String, is_error: bool },
+    User {
+        uuid: String,
+        content: Vec<Block>,
+    },
+    Assistant {
+        uuid: String,
+        content: Vec<Block>,
+    },
+    ToolUse {
+        id: CallId,
+        name: String,
+        input: Value,
+    },
+    ToolResult {
+        id: CallId,
+        content: String,
+        is_error: bool,
+    },
     System(SystemEntry),
-    Progress { data: Map<String, Value> },
-    Attachment { attachment: Map<String, Value>, call: Option<CallId> },
-    InternalHook { fields: Map<String, Value>, call: Option<CallId> },
-    ContentReplacement { fields: Map<String, Value>, call: Option<CallId> },
-    CollapseCommit { fields: Map<String, Value> },
-    FileHistorySnapshot { fields: Map<String, Value>, call: Option<CallId> },
+    Progress {
+        data: Map<String, Value>,
+    },
+    Attachment {
+        attachment: Map<String, Value>,
+        call: Option<CallId>,
+    },
+    InternalHook {
+        fields: Map<String, Value>,
+        call: Option<CallId>,
+    },
+    ContentReplacement {
+        fields: Map<String, Value>,
+        call: Option<CallId>,
+    },
+    CollapseCommit {
+        fields: Map<String, Value>,
+    },
+    FileHistorySnapshot {
+        fields: Map<String, Value>,
+        call: Option<CallId>,
+    },
+    /// What the session is called from now on.
+    Title(String),
 }
 
 /// What a `system` row says. It is for people; the model does not see it.
@@ -253,6 +285,7 @@ impl Entry {
             Entry::ContentReplacement { .. } => "content_replacement",
             Entry::CollapseCommit { .. } => "collapse_commit",
             Entry::FileHistorySnapshot { .. } => "file_history_snapshot",
+            Entry::Title(_) => "ai_title",
         }
     }
 
@@ -268,7 +301,8 @@ impl Entry {
             | Entry::Assistant { .. }
             | Entry::System(_)
             | Entry::Progress { .. }
-            | Entry::CollapseCommit { .. } => None,
+            | Entry::CollapseCommit { .. }
+            | Entry::Title(_) => None,
         }
     }
 
@@ -295,6 +329,7 @@ impl Entry {
             | Entry::ContentReplacement { fields, .. }
             | Entry::CollapseCommit { fields }
             | Entry::FileHistorySnapshot { fields, .. } => tagged(fields),
+            Entry::Title(title) => json!({"_t": "ai_title", "title": title}),
         }
     }
 }

@@ -156,6 +156,26 @@ impl Turn {
         Ok(Compacted::To(summary))
     }
 
+    /// Asks the model something that is not part of the conversation: no tool runs, and only the tokens are
+    /// recorded.
+    pub async fn ask_beside(
+        &self,
+        session: &mut Session,
+        history: &mut History,
+        question: String,
+    ) -> Result<Result<String, ModelFailure>, StoreError> {
+        let model = self.current_model.model();
+        self.see(session, history, &model)?;
+        let (answer, usage) = match self.summary(history, &model, question).await {
+            Ok(answered) => answered,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let row = Row::Transcript(used(&model, &usage));
+        self.pipeline.store.commit(&session.place, Group(vec![row])).await?;
+        history.refresh(&self.pipeline.store)?;
+        Ok(Ok(answer))
+    }
+
     /// What the model makes of the history.
     async fn summary(
         &self,

@@ -22,6 +22,12 @@ const SUMMARY: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEndReason {
     Clear,
+    /// Another session is continued.
+    Resume,
+    /// The operator logs out.
+    Logout,
+    /// The operator leaves the terminal.
+    PromptInputExit,
     /// The run is over.
     Other,
 }
@@ -30,6 +36,9 @@ impl SessionEndReason {
     pub fn as_str(self) -> &'static str {
         match self {
             SessionEndReason::Clear => "clear",
+            SessionEndReason::Resume => "resume",
+            SessionEndReason::Logout => "logout",
+            SessionEndReason::PromptInputExit => "prompt_input_exit",
             SessionEndReason::Other => "other",
         }
     }

@@ -61,7 +61,7 @@ pub use file_watch::{FileWatch, look_at_files};
 pub use history::History;
 pub use hook_handlers::{HttpHook, JudgeDeps, JudgeHook, JudgeKind, McpToolHook, SharedJudgeDeps};
 pub use idle::IdlePrompt;
-pub use lifecycle::lifecycle;
+pub use lifecycle::{change_folder, lifecycle};
 pub use mcp::{ElicitationPrompter, Elicitations, add_mcp_tools, hide_denied, refresh_tool_search};
 pub use model::{ContextWindow, CurrentModel, Model, ModelSetup};
 pub use modules::{

@@ -97,6 +97,11 @@ impl Model {
         Self::with(choice, Arc::clone(&self.setup))
     }
 
+    /// Returns this model with the configuration of another one: settings or logins have changed.
+    pub fn sibling_of(&self, other: &Model) -> Result<Self, ModelFailure> {
+        Self::with(self.choice.clone(), Arc::clone(&other.setup))
+    }
+
     /// Returns the model of this name, with the same configuration. Another provider is chosen only
     /// where something could sign its requests.
     pub fn named(&self, name: &str) -> Result<Self, ModelFailure> {

@@ -83,6 +83,35 @@ impl SessionHookRegistry {
         Ok(problems)
     }
 
+    /// Hooks that a command of the operator adds to the session, for the rest of it. What is wrong with them,
+    /// a sentence each.
+    pub async fn add_for_session(
+        &self,
+        place: &SessionKey,
+        front: FrontMatterHooks,
+    ) -> Result<Vec<String>, StoreError> {
+        self.skill_loaded(place, front).await
+    }
+
+    /// Removes what `by` has added to the session. Returns whether there was anything.
+    pub async fn remove_from_session(&self, place: &SessionKey, by: &str) -> Result<bool, StoreError> {
+        let mut kept = self.kept(place)?;
+        let before = kept.len();
+        kept.retain(|front| front.by != by);
+        if kept.len() == before {
+            return Ok(false);
+        }
+        let value = serde_json::to_string(&kept).unwrap_or_default();
+        self.store.commit(place, Group(vec![Row::State { key: key(&place.session), value }])).await?;
+        self.engine.unregister(|registered| registered.session == place.session && registered.by == by);
+        Ok(true)
+    }
+
+    /// What skills and commands have added to the session.
+    pub fn added(&self, place: &SessionKey) -> Result<Vec<FrontMatterHooks>, StoreError> {
+        self.kept(place)
+    }
+
     /// The same in a subagent, for as long as that runs.
     pub(crate) fn skill_loaded_by_agent(
         &self,

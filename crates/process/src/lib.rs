@@ -10,6 +10,7 @@ mod cancellation;
 mod capture;
 mod child;
 mod exit;
+mod foreground;
 mod groups;
 #[cfg(target_os = "linux")]
 pub mod keeper;
@@ -27,6 +28,7 @@ pub mod wall;
 pub use cancellation::{REPORT_TIME, TurnCancellation};
 pub use capture::Captured;
 pub use exit::ChildExit;
+pub use foreground::{hand_over, run_in_terminal};
 pub use groups::kill_all;
 pub use persistent::{ChildHandle, ChildIoError, ChildReader, ChildWriter, PersistentChild};
 pub use running::{ChildOutput, Running};

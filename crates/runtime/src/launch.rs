@@ -40,7 +40,7 @@ pub struct Launch {
     /// What was said on stderr.
     said: Mutex<BTreeSet<&'static str>>,
     before: OnceLock<Option<Reader>>,
-    login: OnceLock<Option<Arc<LoginSource>>>,
+    login: Mutex<Option<Option<Arc<LoginSource>>>>,
 }
 
 /// What a start may do with the settings row (DEC-180).
@@ -90,7 +90,7 @@ impl Launch {
             looks_at_first_pages: true,
             said: Mutex::default(),
             before: OnceLock::new(),
-            login: OnceLock::new(),
+            login: Mutex::default(),
         })
     }
 
@@ -159,7 +159,12 @@ impl Launch {
             });
             login.ok().flatten().map(Arc::new)
         };
-        self.login.get_or_init(read).clone()
+        self.login.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(read).clone()
+    }
+
+    /// The stored login has changed: it is read again when it is needed.
+    pub fn forget_login(&self) {
+        *self.login.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     pub fn discover(&self) -> Result<DiscoveredSettings, Failure> {

@@ -30,6 +30,7 @@ pub mod hook_sources;
 pub mod ids;
 mod launch;
 pub mod left_worktrees;
+pub mod local_server;
 pub mod login;
 pub mod mcp;
 pub mod memory_import;

@@ -33,6 +33,32 @@ pub struct PluginContents {
     pub files: usize,
 }
 
+impl PluginContents {
+    /// Says what it brings, what would run first.
+    pub fn words(&self) -> String {
+        let PluginContents { id, version, description, sha256, files, .. } = self;
+        let version = version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
+        let mut text = format!("{id}{version}  {files} files, sha256 {sha256}\n");
+        if let Some(description) = description {
+            text.push_str(&format!("{description}\n"));
+        }
+        let parts = [
+            ("Hooks, which run by themselves", &self.hooks),
+            ("MCP servers, which are started", &self.servers),
+            ("Commands in skills, which run when one is loaded", &self.shell_in_skills),
+            ("Skills", &self.skills),
+            ("Commands", &self.commands),
+            ("Agents", &self.agents),
+            ("Output styles", &self.output_styles),
+        ];
+        for (title, list) in parts.into_iter().filter(|(_, list)| !list.is_empty()) {
+            text.push_str(&format!("{title}:\n"));
+            list.iter().for_each(|one| text.push_str(&format!("  {one}\n")));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
 /// A plugin of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ListedPlugin {

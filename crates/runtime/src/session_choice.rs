@@ -20,6 +20,10 @@ pub fn begin(launch: &Launch, store: &Store) -> Result<Begin, Failure> {
     let reader = store.reader().map_err(failed)?;
     let options = &launch.options;
     let resumed = match (&options.resume, options.continue_newest) {
+        (Some(id), _) if id.is_empty() => {
+            let what = "--resume needs a session here; in a terminal it lists them";
+            return Err(Failure::usage(what).hint("ona sessions list"));
+        }
         (Some(id), _) => Some(ids::session(launch, reader, id)?),
         (None, true) => {
             let held = |id: &SessionId| ona_store::is_session_held(&launch.database.path, id);

@@ -51,6 +51,10 @@ pub fn write(launch: &Launch, scope: SettingsScope, key: &str, value: Option<Val
         let what = format_args!("`{top}` does not count in {} settings", scope.as_str());
         return Err(Failure::usage(what).hint(format!("ona config set --scope user {key} VALUE")));
     }
+    if let Some(fixed) = fixed_by_policy(launch, key)? {
+        let what = format_args!("`{key}` is fixed by the managed policy {}; nothing was changed", fixed.display());
+        return Err(Failure::refused(what));
+    }
     let (dir, name) = match scope {
         SettingsScope::User => (launch.env.home().join(".ona"), "settings.json"),
         SettingsScope::Local => (launch.project.join(".ona"), "settings.local.json"),
@@ -83,6 +87,16 @@ pub fn write(launch: &Launch, scope: SettingsScope, key: &str, value: Option<Val
     }
     replace_file(&file, &format!("{written:#}\n")).map_err(failed)?;
     Ok(file)
+}
+
+/// Returns the file of the managed policy that says what a setting is, if one does. Lists and objects are put
+/// together from all files, so a policy does not fix those.
+pub fn fixed_by_policy(launch: &Launch, key: &str) -> Result<Option<PathBuf>, Failure> {
+    let layers = launch.discover()?.layers;
+    let mut managed = layers.iter().filter(|layer| layer.scope == SettingsScope::Managed);
+    let fixes = |value: &Value| !value.is_array() && !value.is_object();
+    let fixing = managed.rfind(|layer| at(&layer.value, key).is_some_and(fixes));
+    Ok(fixing.map(|layer| layer.file.clone().unwrap_or_else(|| "/etc/ona/managed-settings.json".into())))
 }
 
 /// What a start would say about such a file.

@@ -29,6 +29,7 @@ keys! {
     DISABLE_ALL_HOOKS = "disableAllHooks";
     DISABLE_SKILL_SHELL_EXECUTION = "disableSkillShellExecution";
     DISABLED_MCPJSON_SERVERS = "disabledMcpjsonServers";
+    EDITOR_MODE = "editorMode";
     EFFORT_LEVEL = "effortLevel";
     ENABLE_ALL_PROJECT_MCP_SERVERS = "enableAllProjectMcpServers";
     ENABLED_MCPJSON_SERVERS = "enabledMcpjsonServers";
@@ -56,6 +57,8 @@ keys! {
     SANDBOX = "sandbox";
     SDLC = "sdlc";
     SKILL_OVERRIDES = "skillOverrides";
+    STATUS_LINE = "statusLine";
+    THEME = "theme";
     WIRE_MODELS = "wireModels";
     WORKTREE = "worktree";
 }
@@ -65,14 +68,14 @@ const COMPATIBLE: &str = "agent alwaysThinkingEnabled askUserQuestionTimeout att
     autoMemoryEnabled autoMode availableModels awsAuthRefresh awsCredentialExport blockedMarketplaces claudeMd \
     claudeMdExcludes cleanupPeriodDays companyAnnouncements crossSessionInbound defaultShell dialogExpiry \
     disableAgentView disableAutoMode disableBundledSkills disableClaudeAiConnectors disableCommandPluginSources \
-    disableSideloadFlags editorMode enforceAvailableModels \
+    disableSideloadFlags enforceAvailableModels \
     extraKnownMarketplaces fallbackModel fileSuggestion forceLoginMethod forceLoginOrgUUID \
     gcpAuthRefresh includeCoAuthoredBy includeGitInstructions keybindingFlavor language model modelOverrides \
     otelHeadersHelper plansDirectory pluginConfigs prUrlTemplate preferredNotifChannel \
     promptSuggestionEnabled respectGitignore respondToBashCommands showClearContextOnPlanAccept \
     showThinkingSummaries skillListingBudgetFraction skillListingMaxDescChars skipDangerousModePermissionPrompt \
-    skipWebFetchPreflight spinnerTipsEnabled statusLine strictKnownMarketplaces strictPluginOnlyCustomization \
-    subagentStatusLine teammateMode theme tui useAutoModeDuringPlan verbose viewMode vimInsertModeRemaps";
+    skipWebFetchPreflight spinnerTipsEnabled strictKnownMarketplaces strictPluginOnlyCustomization \
+    subagentStatusLine teammateMode tui useAutoModeDuringPlan verbose viewMode vimInsertModeRemaps";
 
 fn known() -> impl Iterator<Item = &'static str> {
     READ.iter().copied().chain(COMPATIBLE.split_whitespace())

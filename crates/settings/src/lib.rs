@@ -10,6 +10,7 @@
 //!
 //! Which files and scopes count, and how they are merged, is decided in `trust`, before this.
 
+mod catalog;
 mod checkpoints;
 mod compaction;
 mod env;
@@ -21,8 +22,10 @@ mod model_timeouts;
 mod permissions;
 mod problem;
 mod sdlc;
+mod terminal;
 mod waiting;
 
+pub use catalog::{CATALOG, KnownSetting, SettingKind, known_setting};
 pub use checkpoints::CheckpointSettings;
 pub use compaction::CompactionSettings;
 pub use env::env_text;
@@ -33,6 +36,7 @@ pub use model_timeouts::ModelTimeouts;
 pub use permissions::{BadPermissions, PermissionSettings, PermissionsFinding};
 pub use problem::{Checked, SettingsProblem};
 pub use sdlc::{BadDeclaration, Planning, PublicApi, SdlcSettings, TasksWhilePlanning};
+pub use terminal::{StatusLineCommand, TerminalSettings};
 
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -82,6 +86,8 @@ pub struct Settings {
     pub worktree_from_origin: Checked<bool>,
     /// Name of the output style; `instructions` judges it.
     pub output_style: Option<String>,
+    /// How the terminal looks and is used; the terminal judges it.
+    pub terminal: TerminalSettings,
     /// The keys that ona does not read.
     pub other: Map<String, Value>,
     written: Arc<Value>,
@@ -127,6 +133,7 @@ impl Settings {
             ),
             worktree_from_origin: waiting::worktree_from_origin(&written[keys::WORKTREE]),
             output_style: text(&written[keys::OUTPUT_STYLE]),
+            terminal: TerminalSettings::read(written),
             other: other(written),
             written: Arc::new(written.clone()),
         }

@@ -235,20 +235,17 @@ impl Reader {
             "SELECT hook_event, hook_ordinal, matcher, command, input_json, exit_code, stdout_text, stderr_text, \
              skipped_reason, {TOOK} FROM hook_invocations WHERE session_id = ?1 AND tool_use_id = ?2 ORDER BY id"
         );
-        self.all(&sql, [session.as_str(), call.as_str()], |row| {
-            Ok(RecordedRun {
-                event: row.get(0)?,
-                ordinal: row.get(1)?,
-                matcher: row.get(2)?,
-                command: row.get(3)?,
-                stdin: json(row, 4)?,
-                exit_code: row.get(5)?,
-                stdout: row.get(6)?,
-                stderr: row.get(7)?,
-                skipped: row.get(8)?,
-                milliseconds: row.get(9)?,
-            })
-        })
+        self.all(&sql, [session.as_str(), call.as_str()], recorded_run)
+    }
+
+    /// Returns what a hook did when it was run last, or skipped, in any session.
+    pub fn newest_hook_run(&self, event: &str, command: &str) -> Result<Option<RecordedRun>, StoreError> {
+        let sql = format!(
+            "SELECT hook_event, hook_ordinal, matcher, command, input_json, exit_code, stdout_text, stderr_text, \
+             skipped_reason, {TOOK} FROM hook_invocations WHERE hook_event = ?1 AND command = ?2 \
+             ORDER BY id DESC LIMIT 1"
+        );
+        self.first(&sql, [event, command], recorded_run)
     }
 
     /// Returns how long each hook took, of the newest runs of all sessions.
@@ -269,6 +266,21 @@ impl Reader {
         }
         Ok(times)
     }
+}
+
+fn recorded_run(row: &Row<'_>) -> rusqlite::Result<RecordedRun> {
+    Ok(RecordedRun {
+        event: row.get(0)?,
+        ordinal: row.get(1)?,
+        matcher: row.get(2)?,
+        command: row.get(3)?,
+        stdin: json(row, 4)?,
+        exit_code: row.get(5)?,
+        stdout: row.get(6)?,
+        stderr: row.get(7)?,
+        skipped: row.get(8)?,
+        milliseconds: row.get(9)?,
+    })
 }
 
 /// Parses a column of JSON text; text that is not JSON is returned as a string.

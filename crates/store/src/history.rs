@@ -164,6 +164,14 @@ impl Reader {
         })
     }
 
+    /// Returns what a session is called.
+    pub fn title(&self, session: &SessionId) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT payload_json FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'ai_title' \
+                   ORDER BY sequence DESC LIMIT 1";
+        let payload: Option<Option<String>> = self.first(sql, [session.as_str()], |row| text(row, 0))?;
+        Ok(payload.flatten().and_then(|payload| title(&payload)))
+    }
+
     /// Returns whether a user said anything in a session.
     pub fn has_prompt(&self, session: &SessionId) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM transcript_entries WHERE session_id = ?1 AND entry_type = 'user' LIMIT 1";

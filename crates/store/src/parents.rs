@@ -33,7 +33,9 @@ pub(crate) fn of(entry: &Entry) -> ParentRef<'_> {
         | Entry::InternalHook { call, .. }
         | Entry::ContentReplacement { call, .. }
         | Entry::FileHistorySnapshot { call, .. } => call.as_ref().map_or(ParentRef::Nothing, ParentRef::Call),
-        Entry::System(_) | Entry::Progress { .. } | Entry::CollapseCommit { .. } => ParentRef::Nothing,
+        Entry::System(_) | Entry::Progress { .. } | Entry::CollapseCommit { .. } | Entry::Title(_) => {
+            ParentRef::Nothing
+        }
     }
 }
 

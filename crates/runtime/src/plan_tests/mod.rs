@@ -38,7 +38,13 @@ impl Subject {
             return Err(Failure::usage("say whose tests: --conversation ID, or --last")
                 .hint("ona plan list shows the conversations that have a plan"));
         };
-        let known = reader.conversation(&id).map_err(failed)?;
+        Self::of(launch, open, id)
+    }
+
+    /// A conversation by its id.
+    pub fn of(launch: &Launch, open: &OpenProject, id: ConversationId) -> Result<Self, Failure> {
+        let known = open.store.reader().and_then(|reader| reader.conversation(&id));
+        let known = known.map_err(|error| launch.store_failure(error))?;
         let root = known.ok_or_else(|| Failure::usage(format_args!("conversation {id} does not exist")))?.project_dir;
         let settings = launch.effective(open, Purpose::Call)?;
         let project = project(launch, open, &id, Path::new(&root), &settings.sdlc)?;
