@@ -8,10 +8,18 @@
 //! Nothing here prints or draws: an answer is a value, its text is Markdown. How it looks, and which
 //! dialogs lead to a command, is left to the fronts.
 
+mod first_run;
 mod parse;
 mod runner;
+mod screen;
 mod table;
+mod texts;
 
+pub use first_run::{FirstRun, first_run};
 pub use parse::slash_command;
-pub use runner::{Answer, AnsweredBy, FrontParts, SessionObserver, SessionParts, SessionRunner};
-pub use table::{COMMANDS, Class, Function, MISSING, SlashCommand, find, reference};
+pub use runner::{AfterAnswer, Answer, AnsweredBy, FrontParts, SessionObserver, SessionParts, SessionRunner};
+pub use screen::{
+    CommandAnswer, CommandQuestion, CommandReply, CommandScreen, ScreenAction, ScreenEntry, ScreenOption, SettingEntry,
+    SettingScope, SettingValue,
+};
+pub use table::{COMMANDS, Class, Function, SlashCommand, find, reference};

@@ -73,6 +73,7 @@ pub async fn run(
         prompter: options.streams_in.then(|| host_mcp::HostPrompter::of(&host, &cancellation)),
         relay: Some(host_mcp::HostTransport::of(&host, &cancellation)),
         screen: None,
+        person: None,
         setup: options.setup(),
     };
     // Servers of the driving program wait for its `initialize`.

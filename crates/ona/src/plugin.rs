@@ -2,7 +2,7 @@
 
 use crate::args::Plugin;
 use crate::output;
-use ona_runtime::plugins::{self, Candidate, ListedPlugin, PluginContents};
+use ona_runtime::plugins::{self, Candidate, ListedPlugin};
 use ona_runtime::{Failure, Launch};
 use serde_json::{Value, json};
 use std::io::{BufRead, IsTerminal, stdin};
@@ -23,7 +23,7 @@ pub(crate) fn run(launch: &Launch, command: &Plugin, yes: bool) -> Result<u8, Fa
             let contents = plugins::show(launch, name)?;
             match json {
                 true => output::json(&json!(contents)),
-                false => output::line(clean(&described(&contents))),
+                false => output::line(clean(&contents.words())),
             }
             Ok(0)
         }
@@ -44,7 +44,7 @@ pub(crate) fn run(launch: &Launch, command: &Plugin, yes: bool) -> Result<u8, Fa
 fn install(launch: &Launch, source: &str, yes: bool, as_json: bool) -> Result<u8, Failure> {
     let candidate = plugins::fetch(launch, source)?;
     if !as_json {
-        output::line(clean(&described(&candidate.contents)));
+        output::line(clean(&candidate.contents.words()));
         if let Some(before) = &candidate.before {
             let changed = if *before == candidate.contents.sha256 { "the same files" } else { "other files" };
             output::line(format_args!("It is installed already, with {changed}."));
@@ -96,29 +96,6 @@ fn answer(as_json: bool, value: Value, words: &str) {
 fn line(plugin: &ListedPlugin) -> String {
     let on = if plugin.enabled { "enabled" } else { "disabled" };
     format!("{}  {on}  {}  {}  {}", plugin.id, plugin.state, &plugin.sha256[..12], plugin.source)
-}
-
-fn described(contents: &PluginContents) -> String {
-    let PluginContents { id, version, description, sha256, files, .. } = contents;
-    let version = version.as_ref().map(|version| format!(" {version}")).unwrap_or_default();
-    let mut text = format!("{id}{version}  {files} files, sha256 {sha256}\n");
-    if let Some(description) = description {
-        text.push_str(&format!("{description}\n"));
-    }
-    let parts = [
-        ("Hooks, which run by themselves", &contents.hooks),
-        ("MCP servers, which are started", &contents.servers),
-        ("Commands in skills, which run when one is loaded", &contents.shell_in_skills),
-        ("Skills", &contents.skills),
-        ("Commands", &contents.commands),
-        ("Agents", &contents.agents),
-        ("Output styles", &contents.output_styles),
-    ];
-    for (title, list) in parts.into_iter().filter(|(_, list)| !list.is_empty()) {
-        text.push_str(&format!("{title}:\n"));
-        list.iter().for_each(|one| text.push_str(&format!("  {one}\n")));
-    }
-    text.trim_end().to_owned()
 }
 
 /// Texts of a plugin are not ours: nothing in them moves the cursor.

@@ -18,6 +18,15 @@ const FRESH: Duration = Duration::from_secs(20);
 /// More than this in one folder is not offered.
 const LISTED: usize = 5_000;
 
+/// Programs that keep a clipboard, with what they are told.
+const CLIPBOARDS: [(&str, &[&str]); 5] = [
+    ("pbcopy", &[]),
+    ("wl-copy", &[]),
+    ("xclip", &["-selection", "clipboard"]),
+    ("xsel", &["--clipboard", "--input"]),
+    ("clip.exe", &[]),
+];
+
 /// Where ona runs, as far as the composer is concerned.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
@@ -30,6 +39,41 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     pub(crate) fn new(launch: &Launch, wakes: Sender<Wake>) -> Surroundings {
         Surroundings { env: launch.env.clone(), cwd: launch.cwd.clone(), wakes, walk: None }
+    }
+
+    /// Opens a file in the person's editor, which has the terminal meanwhile.
+    pub(crate) fn edit(&self, file: &Path) -> Result<(), String> {
+        let editor = self.env.non_empty(environment::VISUAL).or_else(|| self.env.non_empty(environment::EDITOR));
+        let editor = editor.unwrap_or("vi");
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        // An editor is named as a command line: `code --wait`.
+        let script = format!("{editor} \"$1\"");
+        let file = file.to_string_lossy();
+        let ended =
+            ona_process::run_in_terminal(Path::new("/bin/sh"), &["-c", &script, "sh", &file], &self.env, &self.cwd);
+        match ended {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("the editor {editor} ended with {status}")),
+            Err(error) => Err(format!("the editor {editor} could not be started: {error}")),
+        }
+    }
+
+    /// Gives a text to the clipboard program of this machine, if there is one. The terminal was asked as well.
+    pub(crate) fn copy_to_clipboard(&self, text: &str) {
+        let path = self.env.get(environment::PATH).unwrap_or_default().to_owned();
+        let (env, text) = (self.env.clone(), text.as_bytes().to_vec());
+        let copy = move || {
+            for (program, args) in CLIPBOARDS {
+                let Some(program) = ona_process::find_in_path(&path, program) else { continue };
+                if ona_process::hand_over(&program, args, &env, &text).is_ok_and(|status| status.success()) {
+                    return;
+                }
+            }
+        };
+        // Without a thread the terminal's own clipboard has it.
+        std::thread::Builder::new().name("clipboard".into()).spawn(copy).ok();
     }
 
     pub(crate) fn keybindings(&self) -> Option<Result<Keybindings, String>> {

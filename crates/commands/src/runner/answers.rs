@@ -24,7 +24,7 @@ pub(super) fn help(name: &str) -> Result<String, String> {
         let also = if aliases.is_empty() { String::new() } else { format!("\n\nAlso: {}", aliases.join(", ")) };
         let closest = match command.class {
             Class::Local => String::new(),
-            Class::Hosted(closest) => format!("; {closest}"),
+            Class::Hosted(why) | Class::Omitted(why) => format!("; {why}"),
         };
         return Ok(format!("`/{} {}` {}{closest}.{also}", command.name, command.arguments, command.help));
     }
@@ -83,23 +83,6 @@ impl SessionRunner<'_> {
         Ok(phase.unwrap_or(Phase::Idle))
     }
 
-    pub(super) fn phase_in_words(&self) -> Said {
-        let phase = self.phase()?;
-        let means = match phase {
-            Phase::Idle => "no plan is being worked on",
-            Phase::Planning => "changes are closed until a plan is approved",
-            Phase::Implement => "the approved plan is being implemented",
-            Phase::Test => "the tests of the plan are written and run",
-            Phase::Verify => "results are compared with the plan",
-            Phase::Done => "the plan is done",
-        };
-        let id = &self.session.place.conversation;
-        Ok(Ok(format!(
-            "The phase is **{}**: {means}. `ona --transition PHASE --conversation {id}` moves it.",
-            phase.as_str()
-        )))
-    }
-
     pub(super) fn usage(&self) -> Said {
         let report = ona_orchestration::session_usage(self.parts.open.store.reader()?, &self.session.place.session)?;
         let (tokens, cost) = report.words(&self.parts.runtime.prices());
@@ -143,48 +126,14 @@ impl SessionRunner<'_> {
         Ok(Ok(text))
     }
 
-    pub(super) fn hooks(&self) -> String {
-        let list = self.parts.runtime.hooks.list();
-        let mut text = String::new();
-        for hook in list.iter() {
-            let matcher = if hook.matcher.is_empty() { String::new() } else { format!(" `{}`", hook.matcher) };
-            let off = hook.disabled.map(|why| format!(" (off: {})", why.as_str())).unwrap_or_default();
-            writeln!(text, "{}. {}{matcher} from {}{off}", hook.ordinal.0, hook.event.as_str(), hook.source)
-                .unwrap_or_default();
-        }
-        if text.is_empty() { "No hooks are configured.".to_owned() } else { text }
-    }
-
-    pub(super) fn agents(&self) -> String {
-        let line = |agent: &ona_instructions::AgentDefinition| format!("- **{}**: {}", agent.name, agent.description);
-        listed(self.parts.agents.iter().map(line), "No agents are defined.")
-    }
-
     pub(super) fn skills(&self) -> String {
         let line = |skill: &ona_instructions::skills::Skill| format!("- **/{}**: {}", skill.name, skill.description);
         listed(self.parts.skills.iter().filter(|skill| skill.by_user).map(line), "No skills were found.")
     }
 
-    pub(super) fn servers(&self) -> String {
-        let servers = self.parts.runtime.mcp.servers.list();
-        let line = |server: &std::sync::Arc<ona_mcp::McpServer>| {
-            let status = server.status();
-            let error = status.error().map(|error| format!(": {error}")).unwrap_or_default();
-            format!("- **{}** {}{error}, {} tools", server.definition.name, status.as_str(), server.offered().len())
-        };
-        listed(servers.iter().map(line), "No MCP servers are configured.")
-    }
-
     pub(super) fn tasks(&self) -> String {
         let line = |task: ona_tools::TaskInfo| format!("- {} {} ({})", task.id, task.title, task.state);
         listed(self.parts.runtime.tasks.list().into_iter().map(line), "Nothing runs in the background.")
-    }
-
-    pub(super) fn settings(&self) -> Said {
-        let row = self.parts.open.store.reader()?.settings()?;
-        let row: serde_json::Value = row.and_then(|(json, _)| serde_json::from_str(&json).ok()).unwrap_or_default();
-        let files = "Files: `~/.ona/settings.json`, `.ona/settings.json`, `.ona/settings.local.json`.";
-        Ok(Ok(format!("```json\n{row:#}\n```\n\n{files}")))
     }
 
     pub(super) fn memories(&self) -> Said {
@@ -326,12 +275,12 @@ fn raw(entry: &StoredEntry) -> RawRow<'_> {
     }
 }
 
-fn table(rows: impl Iterator<Item = (String, String)>) -> String {
+pub(super) fn table(rows: impl Iterator<Item = (String, String)>) -> String {
     let rows: String = rows.map(|(name, value)| format!("| {name} | {value} |\n")).collect();
     format!("| | |\n|---|---|\n{rows}")
 }
 
-fn listed(lines: impl Iterator<Item = String>, nothing: &str) -> String {
+pub(super) fn listed(lines: impl Iterator<Item = String>, nothing: &str) -> String {
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() { nothing.to_owned() } else { lines.join("\n") }
 }

@@ -2,11 +2,12 @@
 
 use super::{Answer, AnsweredBy, SessionRunner, begin_turn};
 use ona_api::model::Part;
-use ona_api::{Env, model::Message};
+use ona_api::{Env, SessionId, model::Message};
 use ona_orchestration::{RewindPrompt, UserPrompt};
 use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_runtime::session_start::{Preparation, SessionError};
 use ona_store::SessionLine;
+use serde_json::Value;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -23,6 +24,29 @@ impl SessionRunner<'_> {
             .retain(|line| line.project_dir == project && line.parent.is_none() && line.id != *own && line.entries > 0);
         lines.sort_by(|a, b| b.last_entry_at.cmp(&a.last_entry_at));
         Ok(lines)
+    }
+
+    /// The last texts of another session, as `last_messages` has those of this one.
+    pub fn messages_of(&self, session: &SessionId, most: usize) -> Result<Vec<(bool, String)>, SessionError> {
+        let mut texts = std::collections::VecDeque::new();
+        self.parts.open.store.reader()?.each_entry(session, None, |entry| {
+            let by_user = match entry.entry_type.as_str() {
+                "user" => true,
+                "assistant" => false,
+                _ => return,
+            };
+            let Ok(payload) = serde_json::from_str::<Value>(&entry.payload) else { return };
+            let blocks = payload["content"].as_array().into_iter().flatten();
+            let text: Vec<_> = blocks.filter_map(|block| block["text"].as_str()).collect();
+            let text = text.join("\n");
+            if !text.trim().is_empty() {
+                texts.push_back((by_user, text));
+                if texts.len() > most {
+                    texts.pop_front();
+                }
+            }
+        })?;
+        Ok(texts.into())
     }
 
     /// The prompts that can be gone back to, the oldest first.

@@ -5,14 +5,25 @@
 //! commands that modules asked for, tasks that ended). A front says who is asked and hears what
 //! happens; reading input while a turn runs, and showing anything, is its own matter.
 
+mod account;
 mod answers;
+mod appearance;
+mod editing;
+mod extending;
 mod for_screens;
+mod import;
+mod insights;
 mod modules;
 mod parts;
+mod reports;
 mod run_command;
+mod session_commands;
 mod skills;
 mod switching;
+mod views;
+mod workflow;
 
+pub(crate) use account::log_in_on_screen;
 pub use parts::{FrontParts, SessionObserver, SessionParts};
 
 use crate::parse::slash_command;
@@ -38,6 +49,17 @@ pub struct SessionRunner<'a> {
     /// Sessions this run has entered, so that no other process does.
     locks: Vec<SessionLock>,
     idle: IdlePrompt,
+    /// What has to follow the line that was answered last.
+    after: Option<AfterAnswer>,
+}
+
+/// What a front has to do after an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterAnswer {
+    /// Leave; the session ends for this reason.
+    Leave(SessionEndReason),
+    /// End the session and continue it with everything read anew.
+    Restart,
 }
 
 /// What became of a line.
@@ -71,7 +93,12 @@ impl<'a> SessionRunner<'a> {
             }
         };
         let idle = IdlePrompt::new(parts.runtime.settings.idle_prompt.value);
-        Ok(Self { parts, session, ready, locks: Vec::new(), idle })
+        Ok(Self { parts, session, ready, locks: Vec::new(), idle, after: None })
+    }
+
+    /// Takes what has to follow the last answer.
+    pub fn take_after(&mut self) -> Option<AfterAnswer> {
+        self.after.take()
     }
 
     /// Answers one line.

@@ -1,5 +1,6 @@
 //! What a session is made of beside its rows, assembled the same way for every front.
 
+use crate::screen::CommandScreen;
 use ona_instructions::skills::Skills;
 use ona_instructions::{Agents, DEFAULT_STYLE, OutputStyle, OutputStyles};
 use ona_mcp::{MessageRelay, ServerDefinition};
@@ -38,6 +39,8 @@ pub struct FrontParts {
     pub relay: Option<Arc<dyn MessageRelay>>,
     /// Where hook modules show dialogs.
     pub screen: Option<Arc<dyn ModuleUi>>,
+    /// Where commands ask a person; none without one.
+    pub person: Option<Arc<dyn CommandScreen>>,
     pub setup: Option<SetupTrigger>,
 }
 
@@ -59,6 +62,7 @@ pub struct SessionParts<'a> {
     pub(crate) operator: Arc<dyn Operator>,
     pub(crate) events: Events,
     pub(crate) observer: Arc<dyn SessionObserver>,
+    pub(crate) person: Option<Arc<dyn CommandScreen>>,
     pub(crate) setup: Option<SetupTrigger>,
     /// The worktree that the session enters when it opens, and the one it is in.
     pub(crate) plan: Option<WorktreePlan>,
@@ -131,6 +135,7 @@ impl<'a> SessionParts<'a> {
             operator: front.operator,
             events,
             observer: front.observer,
+            person: front.person,
             setup: front.setup,
             plan,
             worktree: None,

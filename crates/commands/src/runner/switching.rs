@@ -2,14 +2,16 @@
 
 use super::answers::Said;
 use super::{SessionRunner, refused};
+use crate::texts;
 use ona_api::row::{SequenceStart, SessionKey};
-use ona_api::{SessionId, SessionOrigin};
+use ona_api::{Entry, Group, Row, SessionId, SessionOrigin};
 use ona_orchestration::{
     History, RewindPrompt, RewindScope, RewindTarget, SessionEndReason, TurnOutcome, clear, end_session,
 };
 use ona_permissions::printable;
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{Preparation, SessionError};
+use serde_json::json;
 use std::sync::PoisonError;
 
 impl SessionRunner<'_> {
@@ -46,10 +48,14 @@ impl SessionRunner<'_> {
     }
 
     /// Continues in a copy; the original stays as it is.
-    pub(super) async fn branch(&mut self) -> Said {
+    pub(super) async fn branch(&mut self, name: &str) -> Said {
         let from = self.session.place.session.clone();
         let place = SessionKey { session: SessionId::random(), ..self.session.place.clone() };
-        self.enter(Begin { place, source: "resume", copy_of: Some(from) }).await
+        let said = self.enter(Begin { place, source: "resume", copy_of: Some(from) }).await?;
+        if said.is_ok() && !name.is_empty() {
+            return Ok(self.set_name(name).await?.map(|name| format!("Continues in a copy, called **{name}**.")));
+        }
+        Ok(said)
     }
 
     async fn enter(&mut self, begin: Begin) -> Said {
@@ -62,7 +68,7 @@ impl SessionRunner<'_> {
         }
         let Self { parts, session, ready, locks, .. } = self;
         let (store, hooks) = (&parts.open.store, &parts.runtime.hooks);
-        end_session(store, hooks, session, &parts.events, SessionEndReason::Other).await?;
+        end_session(store, hooks, session, &parts.events, SessionEndReason::Resume).await?;
         hooks.unregister(|_| true);
         parts.overrides.model = ready.model().map(|model| model.choice.model_id.to_owned());
         let id = begin.place.session.clone();
@@ -72,6 +78,36 @@ impl SessionRunner<'_> {
         parts.observer.entered(session);
         *ready = parts.prepare(session, "resume").await?;
         Ok(Ok(format!("Continues in session {id}.")))
+    }
+
+    /// `/rewind N summary [WORDS]`: the conversation goes back to before a prompt, and a summary stands for
+    /// what came after it. Files stay as they are.
+    pub(super) async fn rewind_to_summary(&mut self, number: &str, words: &str) -> Said {
+        let prompt = self.rewind_points()?.into_iter().find(|prompt| prompt.number.to_string() == number);
+        let Some(prompt) = prompt else { return Ok(Err(format!("the conversation has no prompt {number}"))) };
+        let mut question = format!("{} {}", texts::SUMMARY, prompt.text.lines().next().unwrap_or_default());
+        if !words.is_empty() {
+            question.push_str(&format!("\nWhat matters in it: {words}"));
+        }
+        let summary = match self.beside_text(question).await? {
+            Ok(summary) => summary,
+            Err(why) => return Ok(Err(format!("{why}; nothing was changed"))),
+        };
+        let said = self.rewind(&format!("{number} conversation"))?;
+        if said.is_err() {
+            return Ok(said);
+        }
+        let text = format!("The conversation went back. What was done after this, in a summary:\n{summary}");
+        let serde_json::Value::Object(attachment) = json!({"kind": "text", "source": "rewind_summary", "text": text})
+        else {
+            return Ok(said);
+        };
+        let row = Row::Transcript(Entry::Attachment { attachment, call: None });
+        self.parts.open.store.commit(&self.session.place, Group(vec![row])).await?;
+        if let Preparation::Ready(ready) = &mut self.ready {
+            ready.history.refresh(&self.parts.open.store)?;
+        }
+        Ok(Ok(format!("What came from there on is a summary now:\n\n{summary}")))
     }
 
     /// `/rewind N [both|conversation|files] [force]`, and without a number the prompts to choose from.

@@ -1,5 +1,6 @@
 //! From a question of the session to a dialog, and from its answer to a reply.
 
+use super::command_dialogs;
 use crate::blocks::{diff_rows, diff_texts};
 use crate::dialogs::{
     AskedOption, AskedQuestion, ChoiceDialog, ChoiceOption, ChoiceQuestion, Dialog, DialogReply, ElicitationForm,
@@ -38,6 +39,7 @@ pub(super) fn dialog(question: &Question, width: u16) -> Dialog {
             };
             ElicitationForm::new(prompt).into()
         }
+        Question::Command(question) => command_dialogs::dialog(question, width),
         Question::Module(ModuleAsk::Confirm { title, message }) => {
             let option = |label: &str, letter| ChoiceOption {
                 label: label.into(),
@@ -67,6 +69,9 @@ pub(super) fn dialog(question: &Question, width: u16) -> Dialog {
 /// What a dialog's answer means for who asked, and words that go to the agent behind it. `None`: the dialog
 /// stays.
 pub(super) fn reply(question: &Question, answer: DialogReply) -> Option<(Reply, Option<String>)> {
+    if let Question::Command(question) = question {
+        return command_dialogs::reply(question, answer).map(|reply| (reply, None));
+    }
     let allow = |updates| Reply::Allow { updates, input: None };
     Some(match (question, answer) {
         (_, DialogReply::Trust(TrustReply::Trust)) => (Reply::Trust(true), None),
@@ -132,9 +137,6 @@ fn permission(ask: &PermissionAsk, width: u16) -> PermissionPrompt {
         }
     };
     let mut details = Vec::new();
-    if let Some((part, why)) = &ask.uncovered {
-        details.push(Line::from(format!("not covered by a rule: {part} ({why})")));
-    }
     if !ask.programs.is_empty() {
         details.push(Line::from(format!("runs {}", ask.programs.join(", "))));
     }

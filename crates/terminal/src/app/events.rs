@@ -6,7 +6,7 @@ use crate::blocks::{
 };
 use crate::composer::Submission;
 use crate::dialogs::Overlay;
-use crate::front::{HookRun, SessionEvent, end_in_words};
+use crate::front::{HookRun, Question, SessionEvent, end_in_words};
 use crate::markdown::markdown;
 use crate::theme;
 use ona_api::model::{Delta, Part};
@@ -31,7 +31,13 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
                     warnings: Vec::new(),
                 };
                 app.output.lines(start_screen(&start, app.width));
+                let settings = facts.terminal.clone();
+                app.name.clone_from(&facts.title);
+                app.session = Some(*facts);
+                app.offer_commands();
+                return app.take_settings(&settings);
             }
+            app.name.clone_from(&facts.title);
             app.session = Some(*facts);
             if other {
                 app.usage = super::ContextUse::default();
@@ -56,12 +62,20 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
         SessionEvent::Began => app.work = Some(Work { since: now, ..Work::default() }),
         SessionEvent::Answered { outcome, by } => return answered(app, &outcome, by),
         SessionEvent::Asked { id, question } => {
-            let overlay = Overlay::unasked(asked::dialog(&question, app.width), now);
+            let dialog = asked::dialog(&question, app.width);
+            // A dialog that the person has asked for takes keys at once.
+            let overlay = match question {
+                Question::Command(_) => Overlay::asked_for(dialog),
+                _ => Overlay::unasked(dialog, now),
+            };
             app.dialogs.push_back(Open { overlay, purpose: Purpose::Question(id, Box::new(question)) });
         }
         SessionEvent::Withdrawn(id) => {
             app.dialogs.retain(|open| !matches!(open.purpose, Purpose::Question(other, _) if other == id));
         }
+        SessionEvent::Act(action) => return app.act_on_screen(action),
+        SessionEvent::OwnStatus(text) => app.own_status = text,
+        SessionEvent::SessionPreview { session, messages } => app.show_preview(&session, &messages),
         SessionEvent::Sessions(sessions) => app.pick_session(sessions),
         SessionEvent::RewindPoints(prompts) => app.pick_rewind(prompts),
         SessionEvent::Ended { failure, session } => app.ended = Some(Ended { failure, session }),
@@ -186,6 +200,9 @@ fn finished(app: &mut App, call: &ToolCall, result: &ToolResult, now: Duration) 
         Some(reason) => CallState::Denied { reason, by: None },
         None => CallState::Finished { result, took },
     };
+    if app.focus && denied.is_none() && !result.is_error() {
+        return;
+    }
     let block = CallBlock { call, state, hooks: &hooks, expanded: false, expand_key: "" };
     app.output.lines(std::iter::once(Line::default()).chain(call_block(&block, app.width)).collect::<Vec<_>>());
 }

@@ -5,6 +5,7 @@
 //! asks a clock: the time comes with each input. `run` is the loop around it.
 
 mod asked;
+mod command_dialogs;
 mod events;
 mod output;
 mod pickers;
@@ -20,10 +21,13 @@ use crate::dialogs::Overlay;
 use crate::front::{HookRun, Question, QuestionId, Reply, Request, SessionEvent, SessionFacts};
 use crate::keys::{Input, Keymap};
 use crate::markdown::Wake;
+use crate::palette::Palette;
 use ona_api::{Mode, ToolCall};
 use ona_commands::{Function, slash_command};
+use ona_settings::StatusLineCommand;
 use ona_transcript::TokenUsage;
 use output::Output;
+use ratatui_core::style::Color;
 use ratatui_core::text::Line;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -44,6 +48,12 @@ pub(crate) enum Effect {
     WantFiles,
     /// Say which pasted images cannot be read.
     CheckImages(Vec<Image>),
+    /// Put a text into the clipboard.
+    Copy(String),
+    /// Open a file in the person's editor.
+    Edit(PathBuf),
+    /// Run this as the status line from now on.
+    StatusLine(Option<StatusLineCommand>),
     /// Look into a folder for the shell line.
     ListFolder {
         folder: PathBuf,
@@ -64,6 +74,16 @@ pub(crate) struct App {
     pub(crate) ended: Option<Ended>,
     /// Texts that hook modules show in the status line, by their key.
     pub(crate) statuses: Vec<(String, String)>,
+    /// What the user's own status command has printed.
+    pub(crate) own_status: Option<String>,
+    /// The colours of the theme.
+    pub(crate) palette: Palette,
+    /// Of the lines around the composer.
+    pub(crate) colour: Option<Color>,
+    /// Prompts and replies only.
+    pub(crate) focus: bool,
+    /// What the session is called.
+    pub(crate) name: Option<String>,
     output: Output,
     width: u16,
 }
@@ -80,6 +100,8 @@ pub(crate) enum Purpose {
     Command(&'static str, Vec<String>),
     /// Prompts to go back to, by their numbers.
     Rewind(Vec<usize>),
+    /// Sessions to continue, by their ids.
+    Sessions(Vec<String>),
 }
 
 /// How the session thread ended.
@@ -138,6 +160,11 @@ impl App {
             usage: ContextUse::default(),
             ended: None,
             statuses: Vec::new(),
+            own_status: None,
+            palette: Palette::default(),
+            colour: None,
+            focus: false,
+            name: None,
             output: Output::new(wake),
             width: 80,
         };
@@ -148,12 +175,16 @@ impl App {
 
     /// Takes keys in.
     pub(crate) fn update(&mut self, input: &Input) -> Vec<Effect> {
-        press::update(self, input)
+        let mut effects = press::update(self, input);
+        effects.extend(self.fill_preview());
+        effects
     }
 
     /// Takes in what the session did.
     pub(crate) fn hear(&mut self, event: SessionEvent, now: Duration) -> Vec<Effect> {
-        events::hear(self, event, now)
+        let mut effects = events::hear(self, event, now);
+        effects.extend(self.fill_preview());
+        effects
     }
 
     /// Lines for the scrollback since this was last asked.

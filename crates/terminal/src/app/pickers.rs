@@ -1,12 +1,18 @@
 //! Lists that lead to a command: models, sessions, prompts to go back to.
 
 use super::events::voice;
-use super::{App, Effect, Open, Purpose};
+use super::{App, Effect, Open, Purpose, command_dialogs};
+use crate::blocks::prompt;
 use crate::composer::Submission;
-use crate::dialogs::{Overlay, Picker, PickerItem, RewindDialog, RewindPoint, RewindReply, RewindWhat};
+use crate::dialogs::{Dialog, Overlay, Picker, PickerItem, RewindDialog, RewindPoint, RewindReply, RewindWhat};
+use crate::front::{Question, Request};
+use crate::markdown::markdown;
+use crate::palette::Palette;
 use crate::text::visible_line;
 use ona_api::model::MODELS;
+use ona_commands::{CommandQuestion, ScreenAction};
 use ona_orchestration::RewindPrompt;
+use ona_settings::{StatusLineCommand, TerminalSettings};
 use ona_store::SessionLine;
 use std::sync::Arc;
 
@@ -60,9 +66,96 @@ impl App {
             }
         };
         let picker = Picker::new("Continue a session", sessions.iter().map(item).collect())
-            .when_empty("This project has no other session");
+            .when_empty("This project has no other session")
+            .with_previews();
         let ids = sessions.into_iter().map(|line| line.id.0).collect();
-        self.dialogs.push_back(Open { overlay: Overlay::asked_for(picker), purpose: Purpose::Command("resume", ids) });
+        self.dialogs.push_back(Open { overlay: Overlay::asked_for(picker), purpose: Purpose::Sessions(ids) });
+    }
+
+    /// Draws the preview that the list in sight wants, or asks for it.
+    pub(super) fn fill_preview(&mut self) -> Option<Effect> {
+        let width = self.width;
+        let open = self.dialogs.front_mut()?;
+        let Dialog::Picker(picker) = &mut open.overlay.dialog else { return None };
+        let item = picker.wants_preview()?;
+        match &open.purpose {
+            Purpose::Sessions(ids) => Some(Effect::Send(Request::Preview(ids.get(item)?.clone()))),
+            Purpose::Question(_, question) => {
+                if let Question::Command(CommandQuestion::Pick { entries, .. }) = &**question {
+                    picker.set_preview(item, command_dialogs::preview(entries.get(item)?, width));
+                }
+                None
+            }
+            Purpose::Command(..) | Purpose::Rewind(_) => None,
+        }
+    }
+
+    /// What was asked for has come; a preview nobody looks at any more is dropped.
+    pub(super) fn show_preview(&mut self, session: &str, messages: &[(bool, String)]) {
+        let width = self.width;
+        let Some(open) = self.dialogs.front_mut() else { return };
+        let (Dialog::Picker(picker), Purpose::Sessions(ids)) = (&mut open.overlay.dialog, &open.purpose) else {
+            return;
+        };
+        let Some(item) = ids.iter().position(|id| id == session) else { return };
+        let mut lines = Vec::new();
+        for (by_user, text) in messages {
+            match by_user {
+                true => lines.extend(prompt(text, width)),
+                false => lines.extend(markdown(text, width)),
+            }
+        }
+        picker.set_preview(item, lines);
+    }
+
+    /// What the settings say about the screen.
+    pub(super) fn take_settings(&mut self, settings: &TerminalSettings) -> Vec<Effect> {
+        if let Some(name) = &settings.theme {
+            match Palette::named(name) {
+                Some(palette) => self.palette = palette,
+                None => voice(self, &format!("The theme {name} does not exist; /theme lists them.")),
+            }
+        }
+        if settings.vim {
+            self.composer.set_vim(true);
+        }
+        vec![Effect::StatusLine(settings.status_line.clone())]
+    }
+
+    /// Does what a command wants of the screen.
+    pub(super) fn act_on_screen(&mut self, action: ScreenAction) -> Vec<Effect> {
+        match action {
+            ScreenAction::Copy(text) => vec![Effect::Copy(text)],
+            ScreenAction::Edit(file) => vec![Effect::Edit(file)],
+            ScreenAction::Theme(name) => {
+                self.palette = Palette::named(&name).unwrap_or_default();
+                Vec::new()
+            }
+            ScreenAction::Colour(name) => {
+                self.colour = name.and_then(|name| name.parse().ok());
+                Vec::new()
+            }
+            ScreenAction::Focus => {
+                self.focus = !self.focus;
+                let words = match self.focus {
+                    true => "Prompts and replies only; /focus shows everything again.",
+                    false => "Everything is shown again.",
+                };
+                voice(self, words);
+                Vec::new()
+            }
+            ScreenAction::Vim(on) => {
+                self.composer.set_vim(on);
+                Vec::new()
+            }
+            ScreenAction::StatusLine(command) => {
+                vec![Effect::StatusLine(command.map(|command| StatusLineCommand { command, refresh: None }))]
+            }
+            ScreenAction::Name(name) => {
+                self.name = Some(name);
+                Vec::new()
+            }
+        }
     }
 
     pub(super) fn pick_rewind(&mut self, prompts: Vec<RewindPrompt>) {
@@ -83,8 +176,8 @@ impl App {
             RewindWhat::CodeAndConversation => format!("/rewind {number} both"),
             RewindWhat::Conversation => format!("/rewind {number} conversation"),
             RewindWhat::Code => format!("/rewind {number} files"),
-            RewindWhat::SummariseFrom | RewindWhat::SummariseUpTo => {
-                format!("/compact {}", guidance.unwrap_or_default())
+            RewindWhat::SummariseFrom => {
+                format!("/rewind {number} summary {}", guidance.unwrap_or_default())
             }
         };
         self.submit(Submission::prompt(line.trim()))

@@ -52,6 +52,13 @@ fn answered(app: &mut App, answer: DialogReply) -> Vec<Effect> {
             },
             _ => Vec::new(),
         },
+        Purpose::Sessions(sessions) => match answer {
+            DialogReply::Picker(PickerReply::Chosen { item, .. }) => match sessions.get(item) {
+                Some(id) => app.submit(Submission::prompt(&format!("/resume {id}"))),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        },
         Purpose::Rewind(numbers) => match answer {
             DialogReply::Rewind(reply) => app.rewind(&numbers, reply),
             _ => Vec::new(),
@@ -67,9 +74,9 @@ fn beside_a_dialog(app: &mut App, press: Press) -> Vec<Effect> {
                 let reply = match *question {
                     crate::front::Question::Permission(_) => Reply::Deny { feedback: None },
                     crate::front::Question::Trust(_) => Reply::Leave,
-                    crate::front::Question::Elicitation(_) | crate::front::Question::Module(_) => {
-                        Reply::Value(serde_json::Value::Null)
-                    }
+                    crate::front::Question::Elicitation(_)
+                    | crate::front::Question::Module(_)
+                    | crate::front::Question::Command(_) => Reply::Value(serde_json::Value::Null),
                 };
                 vec![Effect::Reply(id, reply)]
             }

@@ -10,11 +10,13 @@ use crate::front::{EventSender, SessionEvent, SessionThread};
 use crate::input::{KeyReader, Signal, Wake};
 use crate::keys::Decoder;
 use crate::screen::{Capabilities, Modes, Painter, PainterOptions, Restore, Size};
+use crate::status_command::StatusCommand;
 use crate::surroundings::Surroundings;
+use ona_api::digest;
 use ona_orchestration::set_mode;
 use ona_process::TurnCancellation;
 use ona_runtime::{Failure, Launch};
-use std::io::{self, Stdout};
+use std::io::{self, Stdout, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -59,7 +61,10 @@ pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Resu
         sender.send(Wake::Nudge).ok();
     });
     let surroundings = Surroundings::new(&launch, sender.clone());
-    let mut screen = Screen { app: App::new(nudge), painter, began, painted: None, restore, keys: None, surroundings };
+    let events = EventSender::new(sender.clone());
+    let status_command = StatusCommand::start(launch.env.clone(), launch.cwd.clone(), events).map_err(failed)?;
+    let app = App::new(nudge);
+    let mut screen = Screen { app, painter, began, painted: None, restore, keys: None, surroundings, status_command };
     screen.paint().map_err(failed)?;
     screen.read_keybindings();
     screen.keys = Some(KeyReader::start(sender.clone()).map_err(failed)?);
@@ -110,6 +115,7 @@ struct Screen {
     restore: Restore,
     keys: Option<KeyReader>,
     surroundings: Surroundings,
+    status_command: StatusCommand,
 }
 
 impl Screen {
@@ -226,6 +232,18 @@ impl Screen {
                         self.app.composer.show_hint(&why, self.began.elapsed());
                     }
                 }
+                Effect::Copy(text) => {
+                    // The terminal's own clipboard, also of a machine far away (OSC 52).
+                    let mut out = io::stdout().lock();
+                    out.write_all(format!("\x1b]52;c;{}\x07", digest::base64(text.as_bytes())).as_bytes())?;
+                    out.flush()?;
+                    self.surroundings.copy_to_clipboard(&text);
+                    let lines = text.lines().count();
+                    let words = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
+                    self.app.hear(SessionEvent::Note(format!("Copied {words}.")), self.began.elapsed());
+                }
+                Effect::Edit(file) => self.edit(&file)?,
+                Effect::StatusLine(command) => self.status_command.set(command),
                 Effect::CheckImages(images) => {
                     for image in self.surroundings.missing_images(&images) {
                         self.app.composer.reject_image(&image);
@@ -244,12 +262,35 @@ impl Screen {
         let (size, now) = (size(), self.began.elapsed());
         self.app.composer.expire(now);
         self.app.resize(size.width);
-        let finished = self.app.take_finished();
-        let bottom = self.app.bottom(size, now);
+        let mut finished = self.app.take_finished();
+        let mut bottom = self.app.bottom(size, now);
+        self.app.palette.apply(&mut finished);
+        self.app.palette.apply(&mut bottom.lines);
+        self.status_command.tell(|| self.app.status_facts());
         self.painter.paint(size, &finished, &bottom)?;
-        self.painter.title(self.app.title(), "")?;
+        self.painter.title(self.app.title(), self.app.name.as_deref().unwrap_or_default())?;
         self.painted = Some(Instant::now());
         Ok(())
+    }
+
+    /// Leaves the terminal to the person's editor.
+    fn edit(&mut self, file: &std::path::Path) -> io::Result<()> {
+        self.painter.leave(size())?;
+        let paused = self.keys.as_ref().map(KeyReader::pause);
+        self.restore.lend()?;
+        let edited = self.surroundings.edit(file);
+        self.restore.take_over()?;
+        drop(paused);
+        let words = match edited {
+            Ok(()) => format!("Closed {}", file.display()),
+            Err(why) => format!("{} was not edited: {why}", file.display()),
+        };
+        self.app.hear(SessionEvent::Note(words), self.began.elapsed());
+        // What of it counts at once.
+        if file.file_name().is_some_and(|name| name == "keybindings.json") {
+            self.read_keybindings();
+        }
+        self.paint()
     }
 
     /// Leaves the terminal to the shell until it continues us.

@@ -1,12 +1,15 @@
 //! What is to be seen below the scrollback.
 
-use super::{App, Work};
+use super::{App, Purpose, Work};
 use crate::blocks::{CallBlock, CallState, StatusLine, call_block, status_line, waiting, working};
+use crate::front::Question;
 use crate::screen::{Bottom, Size, Title};
 use crate::theme;
 use crate::{Cursor, View};
 use ona_api::{Mode, Phase};
+use ratatui_core::style::Style;
 use ratatui_core::text::Line;
+use serde_json::json;
 use std::time::Duration;
 
 /// Rows that the text of the composer may take.
@@ -19,7 +22,7 @@ impl App {
         self.resize(size.width);
         let mut view = View::default();
         view.lines.extend(self.output.tail(size.width, TAIL));
-        if let Some(work) = &self.work {
+        if let Some(work) = self.work.as_ref().filter(|_| !self.a_command_asks()) {
             at_work(work, now, size.width, &mut view.lines);
         }
         view.lines.push(Line::default());
@@ -27,15 +30,26 @@ impl App {
         match self.dialogs.front() {
             Some(open) => view.stack(open.overlay.view(size.width, room)),
             None => {
-                view.lines.push(rule(size.width));
+                view.lines.push(self.rule(size.width));
                 self.composer.resize(size.width, COMPOSER.min(size.height.saturating_sub(6)).max(1));
                 view.stack(self.composer.view(room));
-                view.lines.push(rule(size.width));
+                view.lines.push(self.rule(size.width));
             }
         }
         view.lines.push(status_line(&self.status(), size.width));
         let cursor = view.cursor.map(|Cursor { column, row }| (column, row));
         Bottom { lines: view.lines, cursor }
+    }
+
+    fn rule(&self, width: u16) -> Line<'static> {
+        let style = self.colour.map_or(theme::DIM, |colour| Style::new().fg(colour));
+        Line::styled("─".repeat(usize::from(width)), style)
+    }
+
+    /// Whether the dialog in sight belongs to a command: nothing else goes on meanwhile.
+    fn a_command_asks(&self) -> bool {
+        let open = self.dialogs.front().map(|open| &open.purpose);
+        matches!(open, Some(Purpose::Question(_, question)) if matches!(**question, Question::Command(_)))
     }
 
     pub(crate) fn title(&self) -> Title {
@@ -44,6 +58,34 @@ impl App {
             (true, Some(_)) => Title::Working,
             (true, None) => Title::Ready,
         }
+    }
+
+    /// What the user's own status command is told.
+    pub(crate) fn status_facts(&self) -> String {
+        let session = self.session.as_ref();
+        let model = session.and_then(|session| session.model.as_ref()).map(|model| model.model());
+        let window = model.as_ref().and_then(|model| model.context());
+        let used = window.map(|window| self.usage.tokens.saturating_mul(100) / (window as u64).max(1));
+        let folder = session.map(|session| session.folder.clone());
+        json!({
+            "session_id": session.map(|session| session.session.clone()),
+            "session_name": self.name,
+            "cwd": folder,
+            "version": env!("CARGO_PKG_VERSION"),
+            "model": model.map(|model| json!({"id": model.choice.wire_model, "display_name": model.choice.model_id})),
+            "workspace": {"current_dir": folder, "project_dir": session.map(|session| session.project.clone())},
+            "cost": {"total_cost_usd": session.and_then(|session| self.usage.spent.cost(&session.prices))},
+            "context_window": {
+                "total_input_tokens": self.usage.tokens,
+                "context_window_size": window,
+                "used_percentage": used,
+                "remaining_percentage": used.map(|used| 100_u64.saturating_sub(used)),
+            },
+            "permission_mode": self.mode().map(Mode::as_str),
+            "phase": session.map(|session| session.phase.as_str()),
+            "vim": self.composer.vim_mode().map(|_| json!({"enabled": true})),
+        })
+        .to_string()
     }
 
     fn status(&self) -> StatusLine {
@@ -59,7 +101,8 @@ impl App {
         let model = session.and_then(|session| session.model.as_ref()).map(|model| model.model());
         let window = model.as_ref().and_then(|model| model.context()).filter(|_| self.usage.tokens > 0);
         let percent = |window: usize| (self.usage.tokens.saturating_mul(100) / (window as u64).max(1)).min(100) as u8;
-        let own: Vec<_> = self.statuses.iter().map(|(_, text)| text.as_str()).collect();
+        let own = self.own_status.iter().map(String::as_str);
+        let own: Vec<_> = own.chain(self.statuses.iter().map(|(_, text)| text.as_str())).collect();
         StatusLine {
             phase: session
                 .map(|one| one.phase)
@@ -70,7 +113,7 @@ impl App {
             model: model.map(|model| model.choice.wire_model.clone()).unwrap_or_default(),
             context: window.map(percent),
             cost: session.and_then(|session| self.usage.spent.cost(&session.prices)).filter(|cost| *cost > 0.0),
-            session: None,
+            session: self.name.clone(),
             own: Some(own.join(" · ")).filter(|text| !text.is_empty()),
             hint: "? keys · / commands".to_owned(),
         }
@@ -99,8 +142,4 @@ fn at_work(work: &Work, now: Duration, width: u16, lines: &mut Vec<Line<'static>
         (_, _, true) => "Thinking",
     };
     lines.push(working(doing, now.saturating_sub(work.since), "esc to interrupt", width));
-}
-
-fn rule(width: u16) -> Line<'static> {
-    Line::styled("─".repeat(usize::from(width)), theme::DIM)
 }

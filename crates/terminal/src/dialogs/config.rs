@@ -3,7 +3,7 @@
 //! The dialog shows values and says what should change; who owns them answers with [`ConfigEditor::set_value`] or an
 //! error, so that what is shown is always what counts.
 
-use super::frame::{fitted, hints, wrapped};
+use super::frame::{fitted, hints, rows_of, wrapped};
 use super::text_field::TextField;
 use crate::keys::{Action, Context, Input, Key, Keymap};
 use crate::menus::ListCursor;
@@ -11,6 +11,7 @@ use crate::screen::text_width;
 use crate::text::{cut, visible_line};
 use crate::theme;
 use crate::{Cursor, Outcome, View};
+use crossterm::event::KeyCode;
 use ratatui_core::text::{Line, Span};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,10 +41,11 @@ pub struct ConfigEntry {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConfigReply {
-    /// Change this setting; the dialog stays.
+    /// Change this setting in the files of this scope.
     Set {
         key: String,
         value: ConfigValue,
+        scope: usize,
     },
     Closed,
 }
@@ -57,6 +59,9 @@ pub struct ConfigEditor {
     /// The text being written for the chosen entry.
     writing: Option<TextField>,
     error: Option<String>,
+    /// Where changes are written; Tab goes on to the next.
+    scopes: Vec<String>,
+    scope: usize,
 }
 
 impl ConfigEditor {
@@ -68,6 +73,8 @@ impl ConfigEditor {
             list: ListCursor::default(),
             writing: None,
             error: None,
+            scopes: Vec::new(),
+            scope: 0,
         };
         editor.narrow();
         editor
@@ -79,6 +86,22 @@ impl ConfigEditor {
             (entry.value, entry.origin) = (value, origin.to_owned());
         }
         self.error = None;
+    }
+
+    /// Names where changes are written, and begins with one of them.
+    #[must_use]
+    pub fn with_scopes(mut self, scopes: Vec<String>, scope: usize) -> ConfigEditor {
+        (self.scopes, self.scope) = (scopes, scope);
+        self
+    }
+
+    /// Begins at a setting.
+    #[must_use]
+    pub fn starting_at(mut self, key: &str) -> ConfigEditor {
+        if let Some(row) = self.fitting.iter().position(|index| self.entries[*index].key == key) {
+            self.list.select(row);
+        }
+        self
     }
 
     /// The setting could not be changed.
@@ -138,6 +161,10 @@ impl ConfigEditor {
         if interrupt {
             return Outcome::Done(ConfigReply::Closed);
         }
+        if key.code == KeyCode::Tab && !self.scopes.is_empty() {
+            self.scope = (self.scope + 1) % self.scopes.len();
+            return Outcome::Changed;
+        }
         match (select, keys.action(Context::Tabs, key)) {
             (Some(Action::SelectNext), _) => self.list.next(),
             (Some(Action::SelectPrevious), _) => self.list.previous(),
@@ -192,14 +219,20 @@ impl ConfigEditor {
 
     fn change(&self, to: impl FnOnce(&ConfigValue) -> ConfigValue) -> Outcome<ConfigReply> {
         match self.chosen() {
-            Some(entry) => Outcome::Done(ConfigReply::Set { key: entry.key.clone(), value: to(&entry.value) }),
+            Some(entry) => {
+                Outcome::Done(ConfigReply::Set { key: entry.key.clone(), value: to(&entry.value), scope: self.scope })
+            }
             None => Outcome::Changed,
         }
     }
 
     pub fn view(&self, width: u16, height: u16) -> View {
         let cells = usize::from(width).max(10);
-        let mut view = View { lines: vec![Line::styled("Settings", theme::HEADING)], cursor: None };
+        let mut head = vec![Span::styled("Settings", theme::HEADING)];
+        if let Some(scope) = self.scopes.get(self.scope) {
+            head.push(Span::styled(format!("  changes go to {scope}"), theme::DIM));
+        }
+        let mut view = View { lines: vec![rows_of(&Line::from(head), cells).swap_remove(0)], cursor: None };
         let (text, column) = self.filter.view(cells.saturating_sub(2));
         if self.filter.is_empty() {
             view.lines.push(Line::styled("⌕ type to search", theme::DIM));
@@ -249,7 +282,10 @@ impl ConfigEditor {
         }
         view.lines.push(match self.writing {
             Some(_) => hints(&[("Enter", "save"), ("Esc", "leave it")], cells),
-            None => hints(&[("↑↓", "choose"), ("Enter Space ←→", "change"), ("Esc", "close")], cells),
+            None if self.scopes.is_empty() => {
+                hints(&[("↑↓", "choose"), ("Enter Space ←→", "change"), ("Esc", "close")], cells)
+            }
+            None => hints(&[("↑↓", "choose"), ("Enter Space ←→", "change"), ("Tab", "where"), ("Esc", "close")], cells),
         });
         fitted(view, height)
     }

@@ -23,7 +23,6 @@ pub enum RewindWhat {
     Conversation,
     Code,
     SummariseFrom,
-    SummariseUpTo,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +86,7 @@ impl RewindDialog {
         let code = [RewindWhat::CodeAndConversation, RewindWhat::Conversation, RewindWhat::Code];
         let mut all: Vec<RewindWhat> =
             code.into_iter().filter(|what| point.has_edits || *what == RewindWhat::Conversation).collect();
-        all.extend([RewindWhat::SummariseFrom, RewindWhat::SummariseUpTo]);
+        all.push(RewindWhat::SummariseFrom);
         let mut options: Vec<ChoiceOption> = all.iter().map(|what| option(*what)).collect();
         options.push(ChoiceOption { label: "Never mind".into(), letter: Some('n'), ..ChoiceOption::default() });
         let body = wrapped(&point.prompt, 1_000, 0, theme::TEXT);
@@ -115,8 +114,7 @@ fn option(what: RewindWhat) -> ChoiceOption {
         RewindWhat::CodeAndConversation => ("Restore code and conversation", None),
         RewindWhat::Conversation => ("Restore conversation; files stay as they are", None),
         RewindWhat::Code => ("Restore code; the conversation stays", None),
-        RewindWhat::SummariseFrom => ("Summarise from here on", Some("What matters in it")),
-        RewindWhat::SummariseUpTo => ("Summarise up to here", Some("What matters in it")),
+        RewindWhat::SummariseFrom => ("Summarise from here on; files stay as they are", Some("What matters in it")),
     };
     ChoiceOption { label: label.into(), comment, ..ChoiceOption::default() }
 }

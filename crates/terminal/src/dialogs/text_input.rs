@@ -13,11 +13,24 @@ pub struct InputDialog {
     title: String,
     placeholder: String,
     field: TextField,
+    secret: bool,
 }
 
 impl InputDialog {
     pub fn new(title: &str, placeholder: &str, text: &str) -> InputDialog {
-        InputDialog { title: title.to_owned(), placeholder: visible_line(placeholder), field: TextField::new(text) }
+        InputDialog {
+            title: title.to_owned(),
+            placeholder: visible_line(placeholder),
+            field: TextField::new(text),
+            secret: false,
+        }
+    }
+
+    /// What is typed is not shown.
+    #[must_use]
+    pub fn secret(mut self, secret: bool) -> InputDialog {
+        self.secret = secret;
+        self
     }
 
     /// Answers with the text, or with nothing for Escape.
@@ -43,7 +56,11 @@ impl InputDialog {
     pub fn view(&self, width: u16, height: u16) -> View {
         let cells = usize::from(width).max(10);
         let mut view = View { lines: wrapped(&self.title, cells, 0, theme::HEADING), cursor: None };
-        let (text, column) = self.field.view(cells - 2);
+        let (text, column) = match self.secret {
+            // Not even its length.
+            true => ("•".repeat(self.field.text().chars().count().min(8)), self.field.text().chars().count().min(8)),
+            false => self.field.view(cells - 2),
+        };
         let text = match self.field.is_empty() {
             true => Span::styled(cut(&self.placeholder, cells - 2), theme::DIM),
             false => Span::raw(text),

@@ -32,12 +32,14 @@ pub struct Viewer {
     picker: Picker,
     entries: Vec<ViewerEntry>,
     open: Option<(usize, Body)>,
+    /// A page alone, without a list behind it.
+    single: bool,
 }
 
 impl Viewer {
     pub fn new(title: &str, empty: &str, entries: Vec<ViewerEntry>) -> Viewer {
         let picker = Picker::new(title, items(&entries)).when_empty(empty);
-        Viewer { picker, entries, open: None }
+        Viewer { picker, entries, open: None, single: false }
     }
 
     /// A single page that scrolls.
@@ -46,7 +48,18 @@ impl Viewer {
         let mut viewer = Viewer::new(title, "", vec![entry]);
         viewer.open = Some((0, Body::new(lines)));
         viewer.entries.truncate(1);
+        viewer.single = true;
         viewer
+    }
+
+    /// Begins on the page of an entry.
+    #[must_use]
+    pub fn opened_at(mut self, entry: Option<usize>) -> Viewer {
+        if let Some((entry, found)) = entry.and_then(|entry| Some((entry, self.entries.get(entry)?))) {
+            self.open = Some((entry, Body::new(found.page.clone())));
+            self.picker = self.picker.starting_at(entry);
+        }
+        self
     }
 
     /// Replaces the entries, for instance after an action; the open page stays open if its entry does.
@@ -84,7 +97,7 @@ impl Viewer {
             || keys.action(Context::Transcript, key) == Some(Action::LeaveTranscript)
             || keys.action(Context::Global, key) == Some(Action::Interrupt);
         if closes {
-            let single = self.entries.len() == 1;
+            let single = self.single;
             self.open = None;
             return if single { Outcome::Done(ViewerReply::Closed) } else { Outcome::Changed };
         }

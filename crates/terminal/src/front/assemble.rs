@@ -6,7 +6,7 @@ use super::person::Person;
 use super::questions::{Question, Reply};
 use super::{Backend, SessionEvent, SessionFacts};
 use ona_api::permission_update::Behavior;
-use ona_commands::{FrontParts, SessionObserver, SessionParts};
+use ona_commands::{CommandScreen, FrontParts, SessionObserver, SessionParts};
 use ona_hookplane::{HookFailure, OnFailure, Runner};
 use ona_mcp::ServerTransport;
 use ona_orchestration::{Events, Session};
@@ -25,7 +25,9 @@ pub(super) async fn ask_for_trust(backend: &Backend) -> Result<Option<bool>, Fai
     };
     match backend.questions.ask(Question::Trust(ask), backend.cancellation.program()).await {
         Some(Reply::Trust(trusted)) => Ok(Some(trusted)),
-        Some(Reply::Allow { .. } | Reply::Deny { .. } | Reply::Leave | Reply::Value(_)) | None => Ok(None),
+        Some(Reply::Allow { .. } | Reply::Deny { .. } | Reply::Leave | Reply::Value(_) | Reply::Command(_)) | None => {
+            Ok(None)
+        }
     }
 }
 
@@ -35,7 +37,7 @@ pub(super) async fn assemble<'a>(
     launch: &'a Launch,
     open: &'a OpenProject,
     begin: &Begin,
-) -> Result<SessionParts<'a>, Failure> {
+) -> Result<(SessionParts<'a>, Arc<dyn CommandScreen>), Failure> {
     let events = backend.events.clone();
     let reporting = |processes| -> Arc<dyn Runner> { Arc::new(ReportingRunner { processes, events: events.clone() }) };
     let failures = events.clone();
@@ -57,16 +59,19 @@ pub(super) async fn assemble<'a>(
             cancellation: cancellation.clone(),
             redactor: open.redactor.clone(),
             project: launch.project.clone(),
+            hooks: Arc::clone(&runtime.hooks),
         }),
         events: turn_events,
         observer: Arc::new(Observer(events)),
         prompter: Some(Arc::clone(&person) as _),
         relay: None,
-        screen: Some(person),
+        screen: Some(Arc::clone(&person) as _),
+        person: Some(Arc::clone(&person) as _),
         setup: None,
     };
     let starts = |definition: &ona_mcp::ServerDefinition| definition.endpoint != ServerTransport::Host;
-    SessionParts::assemble(launch, open, runtime, cancellation, front, begin, starts).await
+    let parts = SessionParts::assemble(launch, open, runtime, cancellation, front, begin, starts).await?;
+    Ok((parts, person))
 }
 
 struct Observer(super::EventSender);
@@ -101,8 +106,16 @@ pub(super) fn facts(
         phase: ona_api::Phase::Idle,
         guards: guards(parts, session),
         folder: session.cx.cwd.to_string_lossy().into_owned(),
+        project: parts.launch.project.to_string_lossy().into_owned(),
+        title: title(parts, session),
+        terminal: parts.runtime.settings.terminal.clone(),
         commands: of_files.chain(of_modules).collect(),
     }
+}
+
+/// What the session is called. A name that cannot be read is not shown.
+fn title(parts: &SessionParts<'_>, session: &Session) -> Option<String> {
+    parts.open.store.reader().and_then(|reader| reader.title(&session.place.session)).ok().flatten()
 }
 
 fn guards(parts: &SessionParts<'_>, session: &Session) -> Vec<String> {

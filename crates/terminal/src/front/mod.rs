@@ -17,11 +17,12 @@ pub(crate) use questions::{ModuleAsk, OpenQuestions, PermissionAsk, Question, Qu
 
 use crate::composer::Submission;
 use ona_api::Phase;
-use ona_commands::AnsweredBy;
+use ona_commands::{AnsweredBy, ScreenAction};
 use ona_orchestration::{CurrentModel, RewindPrompt, TurnEnd, TurnEvent, TurnOutcome};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
 use ona_runtime::{Failure, Launch};
+use ona_settings::TerminalSettings;
 use ona_store::SessionLine;
 use ona_transcript::Prices;
 use std::sync::mpsc::Sender;
@@ -35,6 +36,8 @@ pub(crate) enum Request {
     Line(Submission),
     /// List the sessions of this project.
     Sessions,
+    /// Read the last messages of a session.
+    Preview(String),
     /// List the prompts that can be gone back to.
     RewindPoints,
     /// The operator has chosen another model.
@@ -63,7 +66,16 @@ pub(crate) enum SessionEvent {
     },
     /// A hook module writes into the composer.
     SetText(String),
+    /// Something only a screen can do.
+    Act(ScreenAction),
+    /// The line of the user's own status command.
+    OwnStatus(Option<String>),
     Sessions(Vec<SessionLine>),
+    /// The last messages of a session, for the list of them.
+    SessionPreview {
+        session: String,
+        messages: Vec<(bool, String)>,
+    },
     RewindPoints(Vec<RewindPrompt>),
     Turn(Box<TurnEvent>),
     Hook(HookRun),
@@ -99,6 +111,11 @@ pub(crate) struct SessionFacts {
     pub guards: Vec<String>,
     /// The folder it works in.
     pub folder: String,
+    /// The root of the project.
+    pub project: String,
+    pub title: Option<String>,
+    /// What the settings say about the screen.
+    pub terminal: TerminalSettings,
     /// Names and help of what a slash may be followed by, beside the built-in commands.
     pub commands: Vec<(String, String)>,
 }

@@ -1,7 +1,8 @@
 //! Puts what rules and hooks leave open to the person at the screen.
 
 use super::questions::{OpenQuestions, PermissionAsk, Question, Reply};
-use ona_api::{Authority, Redactor, Ruling, Verdict};
+use ona_api::{Authority, Redactor, Ruling, ToolCall, Verdict};
+use ona_hookplane::HookEngine;
 use ona_orchestration::{Operator, OperatorAnswer, PermissionQuestion};
 use ona_process::TurnCancellation;
 use std::future::Future;
@@ -14,6 +15,8 @@ pub(super) struct TerminalOperator {
     pub cancellation: TurnCancellation,
     pub redactor: Redactor,
     pub project: PathBuf,
+    /// Names the hook that asks.
+    pub hooks: Arc<HookEngine>,
 }
 
 /// DEC-053; what the person says follows in a line of its own.
@@ -44,7 +47,9 @@ impl Operator for TerminalOperator {
                 Some(Reply::Deny { feedback: Some(feedback) }) => deny(&format!("{DENIED}\n{feedback}")),
                 // A bare no says nothing about what to do instead: the turn waits for words.
                 Some(Reply::Deny { feedback: None }) => OperatorAnswer { interrupt: true, ..deny(DENIED) },
-                Some(Reply::Trust(_) | Reply::Leave | Reply::Value(_)) | None => deny("Interrupted by the operator"),
+                Some(Reply::Trust(_) | Reply::Leave | Reply::Value(_) | Reply::Command(_)) | None => {
+                    deny("Interrupted by the operator")
+                }
             }
         })
     }
@@ -60,6 +65,25 @@ impl TerminalOperator {
         }
         // A file that cannot be read as text is shown as if it were empty.
         Some(self.redactor.apply(&std::fs::read_to_string(path).ok()?).into_owned())
+    }
+
+    /// Why it is asked. What is asked about is in sight, so that it is not said again.
+    fn reason(&self, question: &PermissionQuestion<'_>) -> String {
+        let asked = question.asked;
+        match &asked.by {
+            Authority::Rule(rule) => format!("The rule {rule} asks about it."),
+            Authority::Hook(ordinal) => {
+                let list = self.hooks.list();
+                let hook = list.iter().find(|hook| hook.ordinal == *ordinal);
+                let source = hook.map_or_else(|| format!("hook {ordinal}"), |hook| hook.source.clone());
+                format!("A hook asks ({source}): {}", asked.message)
+            }
+            Authority::Mode(mode) => match &question.explanation.uncovered {
+                Some((part, why)) => reason_of_mode(question.call, part, why, mode.as_str()),
+                None => format!("The mode is {}.", mode.as_str()),
+            },
+            _ => asked.message.clone(),
+        }
     }
 
     fn ask(&self, question: &PermissionQuestion<'_>) -> PermissionAsk {
@@ -78,8 +102,7 @@ impl TerminalOperator {
                 let short = Path::new(path).strip_prefix(&self.project).unwrap_or(Path::new(path));
                 short.to_string_lossy().into_owned()
             }),
-            reason: question.asked.message.clone(),
-            uncovered: explanation.uncovered.clone(),
+            reason: self.reason(question),
             programs: explanation.programs.clone(),
             writes: explanation.writes.iter().map(write).collect(),
             always: question.suggestions(),
@@ -87,6 +110,17 @@ impl TerminalOperator {
             before: self.before(question),
             input,
         }
+    }
+}
+
+/// The part that no rule covers is named only where it is not the whole.
+fn reason_of_mode(call: &ToolCall, part: &str, why: &str, mode: &str) -> String {
+    let whole = ["command", "file_path", "notebook_path", "url"].into_iter().any(|key| call.input[key] == part);
+    let whole = whole || part == call.name || call.input["file_path"].as_str().is_some_and(|path| part.ends_with(path));
+    match (whole, why) {
+        (true, why) => format!("In mode {mode}, {why}."),
+        (false, "no rule covers it") => format!("In mode {mode}, no rule covers {part}."),
+        (false, why) => format!("In mode {mode}; in {part}: {why}."),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::questions::{ModuleAsk, OpenQuestions, Question, Reply};
 use super::{EventSender, SessionEvent};
+use ona_commands::{CommandAnswer, CommandQuestion, CommandScreen, ScreenAction};
 use ona_modules::{HostCall, HostFuture};
 use ona_orchestration::{ElicitationPrompter, ModuleUi};
 use ona_process::TurnCancellation;
@@ -10,6 +11,7 @@ use serde_json::{Map, Value, json};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 pub(super) struct Person {
     pub questions: Arc<OpenQuestions>,
@@ -30,6 +32,21 @@ impl ElicitationPrompter for Person {
             };
             answer.as_object().cloned()
         })
+    }
+}
+
+impl CommandScreen for Person {
+    fn ask<'a>(&'a self, question: CommandQuestion, cancel: &'a CancellationToken) -> CommandAnswer<'a> {
+        Box::pin(async move {
+            match self.questions.ask(Question::Command(question), cancel).await? {
+                Reply::Command(reply) => Some(reply),
+                _ => None,
+            }
+        })
+    }
+
+    fn act(&self, action: ScreenAction) {
+        self.events.send(SessionEvent::Act(action));
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::{EventSender, SessionEvent};
 use ona_api::permission_update::PermissionUpdate;
+use ona_commands::{CommandQuestion, CommandReply};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,8 @@ pub(crate) enum Question {
     /// A form of an MCP server, as Elicitation hooks see it.
     Elicitation(Map<String, Value>),
     Module(ModuleAsk),
+    /// A command wants to know something.
+    Command(CommandQuestion),
 }
 
 /// A dialog of a hook module.
@@ -43,8 +46,6 @@ pub(crate) struct PermissionAsk {
     pub path: Option<String>,
     /// Why it is asked.
     pub reason: String,
-    /// The first part that no rule covers, and why not.
-    pub uncovered: Option<(String, String)>,
     pub programs: Vec<String>,
     /// Files that would change, with a note on each.
     pub writes: Vec<String>,
@@ -81,6 +82,8 @@ pub(crate) enum Reply {
     Leave,
     /// What a form or a module gets; null if it was closed.
     Value(Value),
+    /// What a command gets.
+    Command(CommandReply),
 }
 
 /// The questions nobody has answered yet.

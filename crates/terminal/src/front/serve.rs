@@ -1,14 +1,17 @@
 //! The loop of the session thread: lines, one after another, and what happens between them.
 
 use super::assemble::{ask_for_trust, assemble, facts};
+use super::questions::{Question, Reply};
 use super::{Backend, Request, SessionEvent};
 use crate::composer::{Image, ImageSource, InputMode, Submission};
-use ona_api::SessionOrigin;
-use ona_commands::{AnsweredBy, SessionRunner};
+use ona_api::{SessionId, SessionOrigin};
+use ona_commands::{
+    AfterAnswer, AnsweredBy, CommandQuestion, CommandReply, FirstRun, ScreenEntry, SessionRunner, first_run,
+};
 use ona_orchestration::{SessionEndReason, TurnOutcome, UserPrompt};
 use ona_runtime::session_start::{Preparation, SessionError};
-use ona_runtime::{Failure, Launch, block_on, session_choice};
-use ona_store::Store;
+use ona_runtime::{Failure, Launch, OpenProject, block_on, session_choice};
+use ona_store::{SessionLine, Store};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
@@ -24,6 +27,9 @@ const IDLE_LOOK: Duration = Duration::from_secs(2);
 /// Messages of a continued session that are shown: the last screens, whatever its length.
 const LAST_MESSAGES: usize = 12;
 
+/// Messages of a session that the list of sessions shows.
+const PREVIEWED: usize = 4;
+
 pub(super) fn run(mut backend: Backend) {
     let mut session = None;
     let end = block_on(serve(&mut backend, &mut session));
@@ -32,19 +38,57 @@ pub(super) fn run(mut backend: Backend) {
 
 async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<(), Failure> {
     let Some(trusted) = ask_for_trust(backend).await? else { return Ok(()) };
-    if trusted {
-        let Launch { env, cwd, options, notices, .. } = &backend.launch;
-        let mut options = options.clone();
-        options.trust = true;
-        backend.launch = Launch::new(env.clone(), cwd.clone(), options, notices.clone())?;
+    let mut options = backend.launch.options.clone();
+    options.trust |= trusted;
+    let mut again = false;
+    loop {
+        if trusted || again {
+            let Launch { env, cwd, notices, .. } = &backend.launch;
+            backend.launch = Launch::new(env.clone(), cwd.clone(), options.clone(), notices.clone())?;
+        }
+        if !session(backend, resumable, again).await? {
+            return Ok(());
+        }
+        // Everything is read anew, and the session goes on.
+        again = true;
+        options.resume.clone_from(resumable);
+        (options.continue_newest, options.fork_session) = (false, false);
+        (options.session_id, options.conversation) = (None, None);
+    }
+}
+
+/// Runs one session, or several one after another; returns whether to begin anew with the last one.
+async fn session(backend: &mut Backend, resumable: &mut Option<String>, again: bool) -> Result<bool, Failure> {
+    let open = backend.launch.open()?;
+    if !again {
+        backend.events.send(older_prompts(&backend.launch, &open.store));
+    }
+    if backend.launch.options.resume.as_deref() == Some("") {
+        match pick_session(backend, &open).await? {
+            Some(id) => backend.launch.options.resume = Some(id),
+            None => return Ok(false),
+        }
     }
     let launch = &backend.launch;
-    let open = launch.open()?;
-    backend.events.send(older_prompts(launch, &open.store));
     let begin = session_choice::begin(launch, &open.store)?;
     let _lock = launch.lock_session(&begin.place.session)?;
-    let parts = assemble(backend, launch, &open, &begin).await?;
+    let (mut parts, person) = assemble(backend, launch, &open, &begin).await?;
     parts.runtime.judge_flags(launch).await?;
+    let events = backend.events.clone();
+    let note = move |text: &str| events.send(SessionEvent::Note(text.to_owned()));
+    let cancel = backend.cancellation.program();
+    let wish = match again {
+        true => FirstRun::Begin,
+        false => first_run(launch, &open, &parts.runtime, &person, &note, cancel).await,
+    };
+    match wish {
+        FirstRun::Begin => {}
+        FirstRun::Model(model) => parts.overrides.model = Some(model),
+        FirstRun::Leave => {
+            parts.close().await;
+            return Ok(false);
+        }
+    }
     let (tasks, servers) = (Arc::clone(&parts.runtime.tasks), Arc::clone(&parts.runtime.mcp.servers));
     let began = SessionRunner::begin(parts, begin, SessionOrigin::Terminal).await;
     let ended = match began {
@@ -52,7 +96,7 @@ async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<
             *resumable = Some(runner.session.place.session.0.clone());
             let Backend { inbox, events, .. } = backend;
             let mut lines = Lines { inbox, queue: VecDeque::new(), leaving: false };
-            let ended = answer_lines(&mut runner, &mut lines, events).await;
+            let ended = answer_lines(&mut runner, &mut lines, events, again).await;
             resumable.replace(runner.session.place.session.0.clone());
             ended
         }
@@ -63,6 +107,38 @@ async fn serve(backend: &mut Backend, resumable: &mut Option<String>) -> Result<
     // Nothing that was started here outlives the program.
     ona_process::kill_all();
     ended.map_err(|error| failure(&backend.launch, error))
+}
+
+/// Lets the person choose a session of this project (`--resume` without an id). `None` if they closed the list.
+async fn pick_session(backend: &Backend, open: &OpenProject) -> Result<Option<String>, Failure> {
+    let launch = &backend.launch;
+    let project = launch.project.to_string_lossy();
+    let sessions = open.store.reader().and_then(|reader| reader.sessions(None));
+    let sessions = sessions.map_err(|error| launch.store_failure(error))?;
+    let sessions: Vec<_> = sessions
+        .into_iter()
+        .filter(|line| line.project_dir == project && line.parent.is_none() && line.entries > 0)
+        .collect();
+    let entry = |line: &SessionLine| {
+        let words = line.title.as_deref().or(line.first_user_text.as_deref()).unwrap_or("(nothing said yet)");
+        ScreenEntry {
+            label: words.lines().next().unwrap_or_default().to_owned(),
+            detail: format!("{} · {} rows", line.last_entry_at.as_deref().unwrap_or(&line.started_at), line.entries),
+            page: line.first_user_text.clone().unwrap_or_default(),
+            actions: Vec::new(),
+        }
+    };
+    let question = CommandQuestion::Pick {
+        title: "Continue a session".to_owned(),
+        empty: "This project has no session yet; Esc leaves".to_owned(),
+        entries: sessions.iter().map(entry).collect(),
+        at: 0,
+    };
+    let reply = backend.questions.ask(Question::Command(question), backend.cancellation.program()).await;
+    Ok(match reply {
+        Some(Reply::Command(CommandReply::Chosen(at))) => sessions.get(at).map(|line| line.id.0.clone()),
+        _ => None,
+    })
 }
 
 /// Reads what the arrows walk through. The session does not need it.
@@ -86,6 +162,7 @@ impl Lines<'_> {
         match request {
             Some(Request::Line(line)) => self.queue.push_back(Next::Line(Box::new(line))),
             Some(Request::Sessions) => self.queue.push_back(Next::Sessions),
+            Some(Request::Preview(id)) => self.queue.push_back(Next::Preview(id)),
             Some(Request::RewindPoints) => self.queue.push_back(Next::RewindPoints),
             Some(Request::ModelChanged) => self.queue.push_back(Next::ModelChanged),
             Some(Request::Leave) | None => self.leaving = true,
@@ -108,6 +185,7 @@ impl Lines<'_> {
 enum Next {
     Line(Box<Submission>),
     Sessions,
+    Preview(String),
     RewindPoints,
     ModelChanged,
     TaskEnded,
@@ -119,14 +197,16 @@ async fn answer_lines(
     runner: &mut SessionRunner<'_>,
     lines: &mut Lines<'_>,
     events: &super::EventSender,
-) -> Result<(), SessionError> {
+    again: bool,
+) -> Result<bool, SessionError> {
+    let mut end = LineEnd::Leave(SessionEndReason::PromptInputExit);
     if let Preparation::Refused(outcome) = &runner.ready {
         events.send(SessionEvent::Ready(Box::new(facts(&runner.parts, &runner.session, None))));
         answered(events, TurnOutcome::clone(outcome), AnsweredBy::Nobody);
     }
     events.send(SessionEvent::Phase(runner.phase()?));
     let messages = runner.last_messages(LAST_MESSAGES);
-    if !messages.is_empty() {
+    if !messages.is_empty() && !again {
         events.send(SessionEvent::History(messages));
     }
     loop {
@@ -146,8 +226,27 @@ async fn answer_lines(
                     events.send(SessionEvent::History(runner.last_messages(LAST_MESSAGES)));
                 }
                 answered(events, answer.outcome, answer.by);
+                match runner.take_after() {
+                    None => {}
+                    Some(AfterAnswer::Restart) => {
+                        end = LineEnd::Restart;
+                        break;
+                    }
+                    Some(AfterAnswer::Leave(reason)) => {
+                        end = LineEnd::Leave(reason);
+                        break;
+                    }
+                }
             }
             Next::Sessions => events.send(SessionEvent::Sessions(runner.sessions()?)),
+            Next::Preview(id) => {
+                // Only the newest wish counts.
+                let newer = lines.queue.iter().any(|next| matches!(next, Next::Preview(_)));
+                if !newer {
+                    let messages = runner.messages_of(&SessionId(id.clone()), PREVIEWED)?;
+                    events.send(SessionEvent::SessionPreview { session: id, messages });
+                }
+            }
             Next::RewindPoints => events.send(SessionEvent::RewindPoints(runner.rewind_points()?)),
             Next::ModelChanged => runner.model_changed().await?,
             Next::TaskEnded => {
@@ -161,8 +260,20 @@ async fn answer_lines(
     }
     let sender = events.clone();
     let told: ona_orchestration::Events = Arc::new(move |event| sender.send(SessionEvent::Turn(Box::new(event))));
-    runner.finish(&told, SessionEndReason::Other).await?;
-    Ok(())
+    let is_cancelled = runner.parts.cancellation.program().is_cancelled();
+    let (reason, restart) = match end {
+        LineEnd::Leave(_) if is_cancelled => (SessionEndReason::Other, false),
+        LineEnd::Leave(reason) => (reason, false),
+        LineEnd::Restart => (SessionEndReason::Resume, !is_cancelled),
+    };
+    runner.finish(&told, reason).await?;
+    Ok(restart)
+}
+
+/// Why no more lines are answered.
+enum LineEnd {
+    Leave(SessionEndReason),
+    Restart,
 }
 
 async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Next {

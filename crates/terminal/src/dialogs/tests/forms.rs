@@ -130,7 +130,7 @@ fn settings() -> ConfigEditor {
 
 #[test]
 fn settings_are_changed_in_place() {
-    let set = |key: &str, value| vec![DialogReply::Config(ConfigReply::Set { key: key.into(), value })];
+    let set = |key: &str, value| vec![DialogReply::Config(ConfigReply::Set { key: key.into(), value, scope: 0 })];
     let mode = |chosen| ConfigValue::Choice { choices: vec!["normal".into(), "vim".into()], chosen };
     for (keys, replies) in [
         ("enter", set("verbose", ConfigValue::Switch(true))),

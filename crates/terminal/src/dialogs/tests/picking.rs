@@ -110,7 +110,7 @@ fn a_rewind_says_to_where_and_what() {
         ("up enter 3", rewind(0, RewindWhat::Code, None)),
         ("p a r s e r enter 2", rewind(0, RewindWhat::Conversation, None)),
         ("enter 2", rewind(1, RewindWhat::SummariseFrom, None)),
-        ("enter down down tab a p i enter", rewind(1, RewindWhat::SummariseUpTo, Some("api"))),
+        ("enter down tab a p i enter", rewind(1, RewindWhat::SummariseFrom, Some("api"))),
         ("enter escape escape", vec![DialogReply::Rewind(RewindReply::Closed)]),
         ("enter n up enter 1", rewind(0, RewindWhat::CodeAndConversation, None)),
         ("escape", vec![DialogReply::Rewind(RewindReply::Closed)]),
@@ -123,7 +123,7 @@ fn a_rewind_says_to_where_and_what() {
         hand.screen(60, 20),
         "Rewind what?  2 files +10 -1\n  write the parser\n  with tests\n\n› ▏1. Restore code and conversation\n  \
          2. Restore conversation; files stay as they are\n  3. Restore code; the conversation stays\n  \
-         4. Summarise from here on\n  5. Summarise up to here\n  6. Never mind\n\n↑↓ Enter choose · Esc no"
+         4. Summarise from here on; files stay as they are\n  5. Never mind\n\n↑↓ Enter choose · Esc no"
     );
     let empty = Hand::new(RewindDialog::new(Vec::new()));
     assert!(empty.screen(60, 20).contains("No prompts to go back to yet"));
