@@ -4,71 +4,10 @@
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 . "$here/model.sh"
+. "$here/tmux.sh"
 
 # ---- words of this area ------------------------------------------------------------
 
-command -v tmux >/dev/null || fail 'tmux is needed; scripts/test installs it'
-tm() { tmux -S "$WORLD/tmux" -f /dev/null "$@"; }
-# The screen without blank lines at its end.
-screen() { tm capture-pane -p -t ona; }
-# shows TEXT : waits until the screen has it
-shows() {
-  local tries=0
-  until [[ $(screen) == *"$1"* ]]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || fail "«$1» does not come; the screen is
-$(screen)"
-    sleep 0.05
-  done
-}
-# gone TEXT : waits until the screen no longer has it
-gone() {
-  local tries=0
-  while [[ $(screen) == *"$1"* ]]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || fail "«$1» stays; the screen is
-$(screen)"
-    sleep 0.05
-  done
-}
-# literally TEXT : as keys, the way a driver types
-literally() { tm send-keys -t ona -l "$1"; }
-press() { tm send-keys -t ona "$@"; }
-# prompts N : the text of the newest user message of the n-th request, from 0
-prompts() { req "$1" '.body.messages[-1].content | if type == "string" then . else map(.text // "") | join("") end'; }
-# asked COUNT : waits until the model got so many requests
-asked() {
-  local tries=0
-  until [ "$(requests)" -ge "$1" ]; do
-    tries=$((tries + 1))
-    [ $tries -lt 300 ] || fail "$(requests) requests instead of $1; the screen is
-$(screen)"
-    sleep 0.05
-  done
-}
-# Ends the terminal and waits for ona, which still writes into this check's folder when its terminal is gone.
-leave() {
-  local pid tries=0
-  pid=$(tm display-message -p -t ona '#{pane_pid}' 2>/dev/null) || true
-  tm kill-server 2>/dev/null || true
-  while [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; do
-    tries=$((tries + 1))
-    [ $tries -lt 400 ] || fail 'it does not end when its terminal is gone'
-    sleep 0.05
-  done
-}
-# terminal SCRIPT_JSON [FLAG...] : ona in a terminal with a scripted model, ready for a prompt
-terminal() {
-  local script=$1
-  shift
-  model "$script"
-  anthropic
-  trap 'leave; stop_servers; rm -rf "$WORLD"' EXIT
-  settings '{"model_config":{"provider":"claude_code_subscription","model_id":"claude_sonnet_4"},"permissions":{"allow":["Bash"]}}'
-  tm new-session -d -s ona -x 100 -y 30 "$WORLD/bin/ona $*"
-  shows '❯ '
-  shows '? keys'
-}
 lorem() { printf 'Read the mail of number %03d and answer it. ' $(seq 1 "$1"); }
 
 # ---- checks ------------------------------------------------------------------------
