@@ -81,7 +81,7 @@ mod tests {
             let values: Vec<Value> = match setting.kind {
                 SettingKind::Switch(_) => vec![json!(true), json!(false)],
                 SettingKind::Choice(words) => words.iter().map(|word| json!(word)).collect(),
-                SettingKind::Number => vec![json!(200_000)],
+                SettingKind::Number => vec![json!(50_000)],
                 SettingKind::Text => vec![json!("x")],
             };
             for value in values {

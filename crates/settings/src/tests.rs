@@ -209,7 +209,7 @@ fn good_values_of_structured_keys_are_read() {
         "sdlc": {"testTimeoutSeconds": 7, "buildOutputs": ["target"], "publicApi": {"entryPoints": ["tool"]}},
         "plugins": {"b": {"root": "/b", "hooks": [1]}, "a": {"hooksDialect": "sdlc"}},
         "myNotes": 1,
-        "theme": "dark",
+        "verbose": "dark",
     }));
     assert_eq!(settings.api_key_helper.as_deref(), Some("pass key"));
     assert_eq!(settings.compaction.window, Ok(Some(5000)));
@@ -230,7 +230,7 @@ fn good_values_of_structured_keys_are_read() {
     assert_eq!(settings.sdlc.public_api.as_ref().map(|api| api.entry_points.clone()), Ok(vec!["tool".to_owned()]));
     let plugins: Vec<_> = settings.hooks.plugins.iter().map(|one| (one.id.as_str(), one.dialect.as_str())).collect();
     assert_eq!(plugins, [("b", "claude"), ("a", "sdlc")]);
-    assert_eq!(Value::from(settings.other.clone()), json!({"myNotes": 1, "theme": "dark"}), "unknown keys are kept");
+    assert_eq!(Value::from(settings.other.clone()), json!({"myNotes": 1, "verbose": "dark"}), "unknown keys are kept");
 }
 
 #[test]
