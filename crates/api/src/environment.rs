@@ -350,9 +350,9 @@ variables! {
         TERM_PROGRAM: Text, "",
             "Program that shows the terminal; some wrap their rows in a way of their own.";
         VISUAL: Text, "",
-            "Editor for files that the terminal opens; before EDITOR.";
+            "Editor for prompts and files that the terminal opens; before EDITOR.";
         EDITOR: Text, "vi",
-            "Editor for files that the terminal opens.";
+            "Editor for prompts and files that the terminal opens.";
         XTERM_VERSION: Text, "",
             "Set by xterm, which does not wrap its rows anew when its width changes.";
         STY: Text, "",
@@ -366,9 +366,9 @@ variables! {
         BROWSER: Text, "xdg-open or open",
             "Command that opens the page of a login; %s stands for the address.";
         DISPLAY: Text, "",
-            "A graphical session; without one no browser is opened on Linux unless BROWSER is set.";
+            "A graphical session; without one no browser is opened on Linux unless BROWSER is set. Images are read from its clipboard with xclip.";
         WAYLAND_DISPLAY: Text, "",
-            "Like DISPLAY.";
+            "Like DISPLAY; its clipboard is read with wl-paste.";
         BASH_ENV: Path, "",
             "File that bash reads first; kept for commands and protected from changes.";
         ENV: Path, "",

@@ -17,7 +17,9 @@ mod texts;
 
 pub use first_run::{FirstRun, first_run};
 pub use parse::slash_command;
-pub use runner::{AfterAnswer, Answer, AnsweredBy, FrontParts, SessionObserver, SessionParts, SessionRunner};
+pub use runner::{
+    AfterAnswer, Answer, AnsweredBy, FrontParts, OWN_SHELL, SessionObserver, SessionParts, SessionRunner,
+};
 pub use screen::{
     CommandAnswer, CommandQuestion, CommandReply, CommandScreen, ScreenAction, ScreenEntry, ScreenOption, SettingEntry,
     SettingScope, SettingValue,

@@ -13,6 +13,7 @@ mod control;
 mod event_printer;
 #[cfg(test)]
 mod fixture;
+mod hook_reporter;
 mod host_connection;
 mod host_hook;
 mod host_mcp;
@@ -27,7 +28,6 @@ mod prepare;
 mod printer;
 mod prompt_tool;
 mod read_prompt;
-mod reporting_runner;
 mod run;
 mod run_cost;
 mod stream;

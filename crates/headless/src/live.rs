@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_call_is_one_line_that_says_what_it_is_about_and_how_it_ended() {
         let mut refused = HashSet::new();
-        let finished = |call, result| TurnEvent::ToolFinished { call, result, account: Vec::new() };
+        let finished = |call, result| TurnEvent::ToolFinished { call, result, account: Vec::new(), hooks: Vec::new() };
         let bash = || call("c1", "Bash", json!({"command": "git log\nrm x", "description": "d"}));
         for (event, told) in [
             (finished(bash(), ToolResult::success("abc")), Some("• Bash(git log…)")),

@@ -1,6 +1,7 @@
 //! What a caller may choose about the protocol, beyond the options of every run.
 
 use crate::live::LiveStyle;
+use ona_api::Mode;
 use ona_runtime::session_start::SetupTrigger;
 use ona_runtime::{Failure, Launch};
 
@@ -44,12 +45,24 @@ pub enum PermissionPrompts {
 
 impl HeadlessOptions {
     /// Which Setup hooks an option asks for.
-    pub(crate) fn setup(&self) -> Option<SetupTrigger> {
+    pub fn setup(&self) -> Option<SetupTrigger> {
         match (self.init || self.init_only, self.maintenance) {
             (true, _) => Some(SetupTrigger::Init),
             (false, true) => Some(SetupTrigger::Maintenance),
             (false, false) => None,
         }
+    }
+
+    /// Whether the mode that asks for nothing may be chosen during the run.
+    pub fn may_bypass(&self, launch: &Launch) -> Result<bool, Failure> {
+        if self.allow_dangerously_skip_permissions {
+            launch.operator_only("permissions")?;
+        }
+        let options = &launch.options;
+        let chosen = options.dangerously_skip_permissions
+            || self.allow_dangerously_skip_permissions
+            || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
+        Ok(chosen && !launch.agent_shell)
     }
 
     /// Refuses choices that exclude each other.
@@ -85,9 +98,6 @@ impl HeadlessOptions {
         if (by_stdio || by_host) && !self.streams_in {
             return Err(Failure::usage("permission questions over stdio need --input-format stream-json"));
         }
-        if self.allow_dangerously_skip_permissions {
-            launch.operator_only("permissions")?;
-        }
-        Ok(())
+        self.may_bypass(launch).map(drop)
     }
 }

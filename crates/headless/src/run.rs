@@ -5,6 +5,7 @@
 
 use crate::control::ControlState;
 use crate::event_printer::EventPrinter;
+use crate::hook_reporter::{self, HookReporter};
 use crate::host_connection::HostConnection;
 use crate::input_queue::InputQueue;
 use crate::live::LiveView;
@@ -12,14 +13,13 @@ use crate::options::HeadlessOptions;
 use crate::output::Output;
 use crate::prepare::{self, InitPrinter};
 use crate::printer::{OutputForm, Printer};
-use crate::reporting_runner::ReportingRunner;
 use crate::run_cost::RunCost;
 use crate::translate::StreamContent;
 use crate::turn_result::ResultContext;
-use crate::{host_mcp, input, prompt_tool, reporting_runner};
-use ona_api::{Mode, SessionOrigin};
+use crate::{host_mcp, input, prompt_tool};
+use ona_api::SessionOrigin;
 use ona_commands::{Answer, FrontParts, SessionParts, SessionRunner};
-use ona_hookplane::{HookFailure, OnFailure};
+use ona_hookplane::{HookFailure, ObservedRunner, OnFailure};
 use ona_mcp::ServerTransport;
 use ona_orchestration::{Events, SessionEndReason, TurnEnd, UserPrompt};
 use ona_process::TurnCancellation;
@@ -53,11 +53,12 @@ pub async fn run(
     let host = Arc::new(HostConnection::new(Arc::clone(&printer)));
     let cancellation = TurnCancellation::new(cancel.clone());
     let reporting = |processes| -> Arc<dyn ona_hookplane::Runner> {
-        Arc::new(ReportingRunner { processes, printer: Arc::clone(&printer), all_events: options.include_hook_events })
+        let observer = HookReporter { printer: Arc::clone(&printer), all_events: options.include_hook_events };
+        Arc::new(ObservedRunner { processes, observer })
     };
     let failures = Arc::clone(&printer);
     let on_failure: OnFailure =
-        Arc::new(move |failure: &HookFailure| reporting_runner::report_failure(&failures, failure));
+        Arc::new(move |failure: &HookFailure| hook_reporter::report_failure(&failures, failure));
     let runtime =
         Runtime::with_runner(launch, open, &launch.cwd, Purpose::Session, &cancellation, reporting, on_failure)?;
     let content =
@@ -75,6 +76,7 @@ pub async fn run(
         screen: None,
         person: None,
         setup: options.setup(),
+        waiting: None,
     };
     // Servers of the driving program wait for its `initialize`.
     let starts = |definition: &ona_mcp::ServerDefinition| definition.endpoint != ServerTransport::Host;
@@ -116,7 +118,7 @@ impl Run<'_> {
         let launch = parts.launch;
         let failed = |error| launch.store_failure(error);
         let conversation = begin.place.conversation.0.clone();
-        let control = self.control_state(&parts).map_err(failed)?;
+        let control = self.control_state(&parts, self.options.may_bypass(launch)?).map_err(failed)?;
         let printer = Arc::clone(&self.event_printer.printer);
         let mut queue = InputQueue::new(control, Arc::clone(&self.host), printer, self.options.replay_user_messages);
         let setup_only = matches!(prompts, Prompts::None);
@@ -171,12 +173,8 @@ impl Run<'_> {
         })
     }
 
-    fn control_state(&self, parts: &SessionParts<'_>) -> Result<ControlState, StoreError> {
-        let (launch, runtime) = (parts.launch, &parts.runtime);
-        let options = &launch.options;
-        let bypassing = options.dangerously_skip_permissions
-            || self.options.allow_dangerously_skip_permissions
-            || options.permission_mode.as_deref() == Some(Mode::BypassPermissions.as_str());
+    fn control_state(&self, parts: &SessionParts<'_>, may_bypass: bool) -> Result<ControlState, StoreError> {
+        let runtime = &parts.runtime;
         let row = parts.open.store.reader()?.settings()?;
         Ok(ControlState {
             env: runtime.operators.clone(),
@@ -191,7 +189,7 @@ impl Run<'_> {
             skills: Arc::clone(&parts.skills),
             output_style: parts.style_name().to_owned(),
             output_styles: parts.output_styles.iter().map(|style| style.name.clone()).collect(),
-            may_bypass: bypassing && !launch.agent_shell,
+            may_bypass,
             current_model: None,
             overrides: SessionOverrides::default(),
             subagent_text: false,

@@ -58,7 +58,7 @@ impl Translator {
                 }
                 told
             }
-            TurnEvent::Requested { .. } => Vec::new(),
+            TurnEvent::Requested { .. } | TurnEvent::ToolStarted { .. } => Vec::new(),
             TurnEvent::Assistant { model, parts, usage, end } => {
                 let id = self.reply.take().map_or_else(new_id, |asked| asked.id);
                 blocks(&id, &model, &parts, &usage, end.as_ref(), None, |_| true)
@@ -132,6 +132,7 @@ impl Translator {
             TurnEvent::Requesting { .. }
             | TurnEvent::Delta(_)
             | TurnEvent::Requested { .. }
+            | TurnEvent::ToolStarted { .. }
             | TurnEvent::Compacting
             | TurnEvent::Compacted(_)
             | TurnEvent::NotCompacted { .. } => Vec::new(),

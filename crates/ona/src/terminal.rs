@@ -12,9 +12,12 @@ pub(crate) fn run(options: Options, prompt: Option<String>) -> Result<u8, Failur
         let launch = startup::launch(options, output::notices())?;
         return print::run(&launch, print, None, prompt.as_deref());
     }
+    let (plain, print) = (options.plain, options.headless());
     let wakes = WakeChannel::default();
     let launch = startup::launch(options, Notices::new(output::redactor(), wakes.notes()))?;
-    let TerminalEnd { session, interrupted } = ona_terminal::run(launch, TerminalOptions { prompt }, wakes)?;
+    let may_bypass = print.may_bypass(&launch)?;
+    let chosen = TerminalOptions { prompt, setup: print.setup(), may_bypass, plain };
+    let TerminalEnd { session, interrupted } = ona_terminal::run(launch, chosen, wakes)?;
     if let Some(session) = session {
         output::line(format_args!("Continue this session: ona --resume {session}"));
     }

@@ -1,5 +1,6 @@
 //! What a front end is told while a turn runs. Rows are the record; these are for showing.
 
+use crate::hook_report::HookReport;
 use ona_api::model::{Delta, EndReason, ModelFailure, Part, Usage};
 use ona_api::{CallId, ToolCall, ToolResult};
 use ona_tools::TaskKind;
@@ -26,11 +27,17 @@ pub enum TurnEvent {
         usage: Usage,
         end: Option<EndReason>,
     },
+    /// A call is worked on: its hooks come first, then perhaps a question, then it runs.
+    ToolStarted {
+        call: ToolCall,
+    },
     ToolFinished {
         call: ToolCall,
         result: ToolResult,
         /// What each hook and rule did, a line each.
         account: Vec<String>,
+        /// The hooks of each event of the call.
+        hooks: Vec<HookReport>,
     },
     /// A call was refused before it ran.
     Denied {

@@ -16,6 +16,7 @@ mod file_watch;
 mod firings;
 mod history;
 mod hook_handlers;
+mod hook_report;
 mod idle;
 mod lifecycle;
 mod loaded_context;
@@ -47,6 +48,7 @@ mod transcript_files;
 mod turn;
 mod unfinished;
 mod user_prompt;
+mod waiting_prompts;
 mod worktrees;
 
 pub use agent_without_model::AgentWithoutModel;
@@ -60,6 +62,7 @@ pub use events::{Compaction, Events, TurnEvent};
 pub use file_watch::{FileWatch, look_at_files};
 pub use history::History;
 pub use hook_handlers::{HttpHook, JudgeDeps, JudgeHook, JudgeKind, McpToolHook, SharedJudgeDeps};
+pub use hook_report::HookReport;
 pub use idle::IdlePrompt;
 pub use lifecycle::{change_folder, lifecycle};
 pub use mcp::{ElicitationPrompter, Elicitations, add_mcp_tools, hide_denied, refresh_tool_search};
@@ -69,7 +72,7 @@ pub use modules::{
 };
 pub use operator::{Operator, OperatorAnswer, PermissionQuestion};
 pub use pipeline::{FinishedCall, HeldRows, Pipeline};
-pub use plan_mode::{IN_PLAN_MODE, PlanModeTools, ProjectFilesAt};
+pub use plan_mode::{IN_PLAN_MODE, PlanModeTools, ProjectFilesAt, choose_plan_mode};
 pub use rewind::{
     FileAction, FileStep, LastRewind, RewindPlan, RewindPrompt, RewindReport, RewindScope, RewindTarget, Rewinder,
     session_above,
@@ -86,6 +89,7 @@ pub use transcript_files::TranscriptFiles;
 pub use turn::{Activity, PromptSource, Turn, TurnEnd, TurnOutcome};
 pub use unfinished::{Unfinished, unfinished};
 pub use user_prompt::UserPrompt;
+pub use waiting_prompts::WaitingPrompts;
 pub use worktrees::{
     AGENT_PREFIX, Git, Holds, Leftover, Worktree, WorktreeBase, WorktreeError, WorktreeFate, Worktrees, kept_words,
     random_name,

@@ -6,7 +6,7 @@
 //!
 //! Which transitions exist is `ona_workflow`'s; asking is the pipeline's.
 
-use crate::session::Session;
+use crate::session::{Session, set_mode};
 use ona_api::row::SessionKey;
 use ona_api::testing::ProjectFile;
 use ona_api::{Access, Authority, ConversationId, Group, Mode, Phase, PlanStatus, Row, ToolResult};
@@ -167,6 +167,39 @@ impl PlanModeTools {
                 "The phase is {phase}; a plan is submitted from planning, which EnterPlanMode begins."
             ))
         }))
+    }
+}
+
+/// The operator has chosen plan mode by a key or as a driver: in phases idle and done it begins planning as EnterPlanMode
+/// does, and its end leads back to the default mode; elsewhere it is the mode alone, because planning would supersede
+/// the approved plan (DEC-195).
+/// The inner error says why it could not begin.
+pub async fn choose_plan_mode(
+    store: &Arc<Store>,
+    place: &SessionKey,
+    rules: &Arc<RwLock<PermissionEngine>>,
+) -> Result<Result<(), String>, StoreError> {
+    let tools = PlanModeTools {
+        store: Arc::clone(store),
+        place: place.clone(),
+        rules: Arc::clone(rules),
+        look: Arc::new(|_| None),
+    };
+    match tools.phase()? {
+        Phase::Idle | Phase::Done => {
+            if tools.rules(|rules| rules.mode() == Mode::Plan && rules.before_planning().is_none())
+                && let Err(why) = set_mode(rules, Mode::Default)
+            {
+                return Ok(Err(why));
+            }
+            let entered = tools.enter().await.unwrap_or_else(told);
+            Ok(if entered.is_error() { Err(entered.content) } else { Ok(()) })
+        }
+        Phase::Planning => {
+            tools.rules(PermissionEngine::begin_planning);
+            Ok(Ok(()))
+        }
+        Phase::Implement | Phase::Test | Phase::Verify => Ok(set_mode(rules, Mode::Plan)),
     }
 }
 

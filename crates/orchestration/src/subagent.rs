@@ -298,6 +298,7 @@ impl SubagentTask {
             events: inside(&deps.events, self.cx.call.clone()),
             cancel: self.cx.cancel.clone(),
             max_turns: self.definition.max_turns,
+            waiting: None,
         };
         let worked = turn.run(&mut session, &mut history, &self.prompt).await;
         servers.end().await;

@@ -41,10 +41,39 @@ impl CaptureBuffer {
     }
 }
 
+/// The newest output of both streams together, in the order in which it came, for who looks on.
+#[derive(Clone, Default)]
+pub(crate) struct RecentOutput(Arc<Mutex<Vec<u8>>>);
+
+impl RecentOutput {
+    /// Bytes that are kept, at least; what is older is dropped.
+    const KEPT: usize = 8_192;
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let recent = self.lock();
+        recent[recent.len().saturating_sub(Self::KEPT)..].to_vec()
+    }
+
+    fn append(&self, bytes: &[u8]) {
+        let mut recent = self.lock();
+        recent.extend_from_slice(&bytes[bytes.len().saturating_sub(Self::KEPT)..]);
+        // Seldom, so that a byte is moved once.
+        if recent.len() > 4 * Self::KEPT {
+            let old = recent.len() - Self::KEPT;
+            recent.drain(..old);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Reads until end of file, also after the output has stopped mattering.
 pub(crate) fn capture(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
     cap: usize,
+    recent: RecentOutput,
 ) -> (CaptureBuffer, JoinHandle<()>) {
     let captured = CaptureBuffer::default();
     let sink = captured.clone();
@@ -54,9 +83,29 @@ pub(crate) fn capture(
             buffer.clear();
             match stream.read_buf(&mut buffer).await {
                 Ok(0) | Err(_) => break,
-                Ok(_) => sink.append(&buffer, cap),
+                Ok(_) => {
+                    recent.append(&buffer);
+                    sink.append(&buffer, cap);
+                }
             }
         }
     });
     (captured, reader)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RecentOutput;
+
+    #[test]
+    fn the_newest_output_is_kept() {
+        let recent = RecentOutput::default();
+        for number in 0..20_000 {
+            recent.append(format!("{number}\n").as_bytes());
+        }
+        let text = String::from_utf8(recent.bytes()).unwrap();
+        assert!(text.ends_with("19998\n19999\n") && text.len() == RecentOutput::KEPT, "{}", text.len());
+        recent.append(&vec![b'x'; 100_000]);
+        assert_eq!(recent.bytes(), vec![b'x'; RecentOutput::KEPT]);
+    }
 }

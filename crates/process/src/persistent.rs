@@ -4,7 +4,7 @@
 //! answered in time leaves the two out of step, so the only thing to do then is to
 //! drop the child and start another. Dropping it ends its whole group.
 
-use crate::capture::{CaptureBuffer, Captured, capture};
+use crate::capture::{CaptureBuffer, Captured, RecentOutput, capture};
 use crate::child::{ChildProcess, ChildWaiter};
 use crate::exit::ChildExit;
 use crate::groups::GroupRegistration;
@@ -63,7 +63,7 @@ impl PersistentChild {
     pub async fn start(command: &ChildCommand) -> Result<Self, SpawnError> {
         let (child, registered) = spawn(command, ChildInput::Piped)?;
         let ChildProcess { group: _, stdin, stdout, stderr, exit } = child;
-        let (stderr, _reader) = capture(stderr, command.cap);
+        let (stderr, _reader) = capture(stderr, command.cap, RecentOutput::default());
         let mut worker = Self {
             leader: GroupLeader { exit, _registered: registered },
             speaker: ChildWriter { stdin: stdin.expect("stdin is piped"), leader: None },

@@ -1,6 +1,6 @@
 //! A child while it runs: waiting, deadline, stopping, and what it printed.
 
-use crate::capture::{CaptureBuffer, Captured, capture};
+use crate::capture::{CaptureBuffer, Captured, RecentOutput, capture};
 use crate::child::{ChildProcess, ChildWaiter};
 use crate::exit::ChildExit;
 use crate::groups::GroupRegistration;
@@ -21,8 +21,11 @@ const POLL: Duration = Duration::from_millis(10);
 pub struct Running {
     stdout: CaptureBuffer,
     stderr: CaptureBuffer,
+    recent: RecentOutput,
     end: watch::Receiver<Option<ChildExit>>,
     stop: CancellationToken,
+    /// Cancelled: no deadline counts any more.
+    unlimited: CancellationToken,
     started: Instant,
 }
 
@@ -60,24 +63,43 @@ impl Running {
                 }
             });
         }
-        let (stdout, out) = capture(stdout, command.cap);
-        let (stderr, err) = capture(stderr, command.cap);
-        let stop = CancellationToken::new();
+        let recent = RecentOutput::default();
+        let (stdout, out) = capture(stdout, command.cap, recent.clone());
+        let (stderr, err) = capture(stderr, command.cap, recent.clone());
+        let (stop, unlimited) = (CancellationToken::new(), CancellationToken::new());
         let (tell, end) = watch::channel(None);
         let (deadline, grace) = (command.deadline, command.grace);
-        let watcher =
-            Watcher { group, exit, deadline, grace, descendants, stop: stop.clone(), _registered: registered };
+        let watcher = Watcher {
+            group,
+            exit,
+            deadline,
+            grace,
+            descendants,
+            stop: stop.clone(),
+            unlimited: unlimited.clone(),
+            _registered: registered,
+        };
         tokio::spawn(async move {
             let how = watcher.wait().await;
             drain(out, err).await;
             tell.send_replace(Some(how));
         });
-        Ok(Self { stdout, stderr, end, stop, started })
+        Ok(Self { stdout, stderr, recent, end, stop, unlimited, started })
     }
 
     /// Returns what was printed so far.
     pub fn snapshot(&self) -> (Captured, Captured) {
         (self.stdout.snapshot(), self.stderr.snapshot())
+    }
+
+    /// Returns the newest of what was printed, both streams together.
+    pub fn recent(&self) -> Vec<u8> {
+        self.recent.bytes()
+    }
+
+    /// From now on it may run as long as it likes.
+    pub fn lift_deadline(&self) {
+        self.unlimited.cancel();
     }
 
     /// Returns how it ended, if it has.
@@ -99,7 +121,8 @@ impl Running {
         self.stop.cancel();
     }
 
-    pub(crate) fn finish(self, end: ChildExit) -> ChildOutput {
+    /// Takes what was printed, once it has ended.
+    pub fn finish(&self, end: ChildExit) -> ChildOutput {
         ChildOutput { end, stdout: self.stdout.take(), stderr: self.stderr.take(), took: self.started.elapsed() }
     }
 }
@@ -111,6 +134,7 @@ struct Watcher {
     grace: Duration,
     descendants: Descendants,
     stop: CancellationToken,
+    unlimited: CancellationToken,
     /// Until the child was waited for.
     _registered: GroupRegistration,
 }
@@ -118,9 +142,10 @@ struct Watcher {
 impl Watcher {
     async fn wait(mut self) -> ChildExit {
         let deadline = async {
-            match self.deadline {
-                Some(after) => tokio::time::sleep(after).await,
-                None => std::future::pending().await,
+            let Some(after) = self.deadline else { return std::future::pending().await };
+            tokio::select! {
+                () = tokio::time::sleep(after) => {}
+                () = self.unlimited.cancelled() => std::future::pending().await,
             }
         };
         let end = tokio::select! {

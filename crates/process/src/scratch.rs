@@ -26,10 +26,11 @@ pub enum Purpose {
     Test,
     PublicApi,
     Probe,
+    Edit,
 }
 
 impl Purpose {
-    const ALL: [Purpose; 7] = [
+    const ALL: [Purpose; 8] = [
         Purpose::Shell,
         Purpose::EnvFile,
         Purpose::Modules,
@@ -37,6 +38,7 @@ impl Purpose {
         Purpose::Test,
         Purpose::PublicApi,
         Purpose::Probe,
+        Purpose::Edit,
     ];
 
     fn prefix(self) -> &'static str {
@@ -48,6 +50,7 @@ impl Purpose {
             Purpose::Test => "ona-test-",
             Purpose::PublicApi => "ona-api-",
             Purpose::Probe => "ona-probe-",
+            Purpose::Edit => "ona-edit-",
         }
     }
 }

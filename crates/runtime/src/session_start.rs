@@ -21,7 +21,8 @@ use ona_modules::rules::ModuleEvent;
 use ona_orchestration::{
     AgentTool, CurrentModel, Elicitations, Events, History, MemoryRecall, Model, Operator, Profile, PromptSource,
     ResumeKind, ScriptChangePrompt, Session, SessionContext, SubagentDeps, ToolParts, Turn, TurnEnd, TurnEvent,
-    TurnOutcome, hide_denied, lifecycle, loaded, refresh_tool_search, search_access, tool_box, unfinished,
+    TurnOutcome, WaitingPrompts, hide_denied, lifecycle, loaded, refresh_tool_search, search_access, tool_box,
+    unfinished,
 };
 use ona_process::TurnCancellation;
 use ona_store::StoreError;
@@ -113,6 +114,8 @@ pub struct SessionStart<'a> {
     /// How the agent talks.
     pub style: Option<&'a OutputStyle>,
     pub setup: Option<SetupTrigger>,
+    /// Prompts that are sent while a turn runs.
+    pub waiting: Option<&'a Arc<dyn WaitingPrompts>>,
 }
 
 /// The agent that the session works as, and its system prompt.
@@ -309,6 +312,7 @@ impl SessionStart<'_> {
             events: Arc::clone(events),
             cancel: self.cancellation.token(),
             max_turns: options.max_turns.or(agent_setup.agent.and_then(|agent| agent.max_turns)),
+            waiting: self.waiting.cloned(),
         };
         let first = start.specific.iter().find_map(|(_, fields)| fields.get("initialUserMessage")?.as_str());
         let of_agent = || agent_setup.agent.filter(|_| source == "startup")?.initial_prompt.clone();

@@ -22,6 +22,7 @@ mod model_timeouts;
 mod permissions;
 mod problem;
 mod sdlc;
+mod status_line;
 mod terminal;
 mod waiting;
 
@@ -36,7 +37,8 @@ pub use model_timeouts::ModelTimeouts;
 pub use permissions::{BadPermissions, PermissionSettings, PermissionsFinding};
 pub use problem::{Checked, SettingsProblem};
 pub use sdlc::{BadDeclaration, Planning, PublicApi, SdlcSettings, TasksWhilePlanning};
-pub use terminal::{StatusLineCommand, TerminalSettings};
+pub use status_line::StatusLineSettings;
+pub use terminal::TerminalSettings;
 
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -80,6 +82,8 @@ pub struct Settings {
     pub skill_overrides: Map<String, Value>,
     /// The name that is sent for a model id; `auth` judges it.
     pub wire_models: Value,
+    /// A command that writes a line below the prompt.
+    pub status_line: Checked<Option<StatusLineSettings>>,
     /// `claudeCompat.transcriptPath`: hooks get a transcript in a file.
     pub transcript_path: Checked<bool>,
     /// A new worktree starts from the default branch of `origin`.
@@ -125,6 +129,7 @@ impl Settings {
             sdlc: SdlcSettings::read(&written[keys::SDLC]),
             skill_shell_disabled: is_true(&written[keys::DISABLE_SKILL_SHELL_EXECUTION]),
             skill_overrides: written[keys::SKILL_OVERRIDES].as_object().cloned().unwrap_or_default(),
+            status_line: status_line::read(&written[keys::STATUS_LINE]),
             wire_models: written[keys::WIRE_MODELS].clone(),
             transcript_path: Checked::flag(
                 "claudeCompat.transcriptPath",
@@ -151,6 +156,7 @@ impl Settings {
             self.sdlc.build_outputs.as_ref().err(),
             self.sdlc.test_timeout.as_ref().err(),
             self.idle_prompt.problem.as_ref(),
+            self.status_line.problem.as_ref(),
             self.worktree_from_origin.problem.as_ref(),
         ];
         let mut problems: Vec<String> = flags.chain(refused.into_iter().flatten()).map(ToString::to_string).collect();

@@ -116,6 +116,7 @@ fn blocks(width: u16) -> Vec<Vec<Line<'static>>> {
         kind: "Explore",
         description: "find who reads the gate",
         calls: 7,
+        tokens: 0,
         elapsed: Duration::from_secs(41),
         doing: Some("Grep  opens( in crates"),
         ended: None,

@@ -5,6 +5,8 @@
 
 use crate::front::SessionEvent;
 use crate::menus::FileIndex;
+use crate::outside::PastedImage;
+use crate::status_command::StatusOutput;
 use crossterm::event::{self, Event};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -24,6 +26,13 @@ pub(crate) enum Wake {
     Nudge,
     /// The files of the project, as far as they were found.
     Files(Arc<FileIndex>),
+    /// What the user's status line command printed.
+    StatusLine {
+        generation: u64,
+        output: StatusOutput,
+    },
+    /// An image from the clipboard, or why none was found.
+    Image(Result<PastedImage, String>),
     /// The terminal is gone.
     Gone,
 }
@@ -82,7 +91,7 @@ impl KeyReader {
             read(&keys, woken, &inner);
             keys.send(Wake::Gone).ok();
         })?;
-        listen_to_signals(sender)?;
+        listen_to_signals(sender, Arc::clone(&gate))?;
         Ok(Self { wake: Mutex::new(wake), gate })
     }
 
@@ -101,6 +110,10 @@ impl KeyReader {
 }
 
 impl Gate {
+    fn is_closed(&self) -> bool {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).closed
+    }
+
     fn wait_while_closed(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         while state.closed {
@@ -149,7 +162,7 @@ fn read(sender: &Sender<Wake>, mut woken: PipeReader, gate: &Gate) {
     }
 }
 
-fn listen_to_signals(sender: Sender<Wake>) -> io::Result<()> {
+fn listen_to_signals(sender: Sender<Wake>, gate: Arc<Gate>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let (mut resized, mut continued, mut terminated, mut hung_up, mut interrupted) = {
         let _context = runtime.enter();
@@ -169,7 +182,11 @@ fn listen_to_signals(sender: Sender<Wake>) -> io::Result<()> {
                     _ = continued.recv() => Signal::Continued,
                     _ = terminated.recv() => Signal::Terminated,
                     _ = hung_up.recv() => Signal::Terminated,
-                    _ = interrupted.recv() => Signal::Terminated,
+                    // Ctrl+C in a program that has the terminal is for that program.
+                    _ = interrupted.recv() => match gate.is_closed() {
+                        true => continue,
+                        false => Signal::Terminated,
+                    },
                 };
                 if sender.send(Wake::Signal(received)).is_err() {
                     return;

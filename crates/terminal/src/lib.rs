@@ -19,6 +19,7 @@ mod input;
 pub mod keys;
 pub mod markdown;
 pub mod menus;
+mod outside;
 pub mod palette;
 pub mod screen;
 mod status_command;

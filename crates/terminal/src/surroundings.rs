@@ -7,6 +7,7 @@ use crate::composer::{Image, ImageSource, PathEntry};
 use crate::input::Wake;
 use crate::keys::{Keybindings, parse_keybindings};
 use crate::menus::{FileIndexer, IndexOptions};
+use crate::outside;
 use ona_api::{Env, environment};
 use ona_runtime::Launch;
 use std::path::{Path, PathBuf};
@@ -41,23 +42,9 @@ impl Surroundings {
         Surroundings { env: launch.env.clone(), cwd: launch.cwd.clone(), wakes, walk: None }
     }
 
-    /// Opens a file in the person's editor, which has the terminal meanwhile.
-    pub(crate) fn edit(&self, file: &Path) -> Result<(), String> {
-        let editor = self.env.non_empty(environment::VISUAL).or_else(|| self.env.non_empty(environment::EDITOR));
-        let editor = editor.unwrap_or("vi");
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
-        // An editor is named as a command line: `code --wait`.
-        let script = format!("{editor} \"$1\"");
-        let file = file.to_string_lossy();
-        let ended =
-            ona_process::run_in_terminal(Path::new("/bin/sh"), &["-c", &script, "sh", &file], &self.env, &self.cwd);
-        match ended {
-            Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("the editor {editor} ended with {status}")),
-            Err(error) => Err(format!("the editor {editor} could not be started: {error}")),
-        }
+    /// Opens a file in the user's editor, which has the terminal meanwhile.
+    pub(crate) fn edit_file(&self, file: &Path) -> Result<(), String> {
+        outside::edit_file(file, &self.env, &self.cwd)
     }
 
     /// Gives a text to the clipboard program of this machine, if there is one. The terminal was asked as well.
@@ -86,6 +73,16 @@ impl Surroundings {
 
     pub(crate) fn list_folder(&self, folder: &Path) -> Vec<PathEntry> {
         list_folder(&self.cwd, &self.env.home(), folder)
+    }
+
+    /// Opens a text in the user's editor, which has the terminal meanwhile.
+    pub(crate) fn edit(&self, text: &str) -> Result<String, String> {
+        outside::edit(text, &self.env, &self.cwd)
+    }
+
+    /// Looks for an image in the clipboard; it arrives in the channel of the loop.
+    pub(crate) fn paste_image(&self) {
+        outside::paste_image(&self.env, &self.cwd, self.wakes.clone());
     }
 
     /// Makes an index of the files, unless the last one is recent. It arrives in the channel of the loop.

@@ -340,6 +340,7 @@ impl TestGenerator {
             events: listen(&answer, &self.watch),
             cancel: self.cancel.clone(),
             max_turns: Some(1),
+            waiting: None,
         };
         let mut history = History::load(&self.store, &id, self.model.wire())?;
         let outcome = turn.run(&mut session, &mut history, text).await?;

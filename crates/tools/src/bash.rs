@@ -5,7 +5,7 @@ use crate::tasks::{BackgroundJob, TaskKind, TaskState};
 use crate::{BoxFuture, Count, Tool, ToolContext};
 use ona_api::credentials;
 use ona_api::text::{decode, head};
-use ona_api::{Access, ToolResult};
+use ona_api::{Access, CallId, ToolResult};
 use ona_process::{Captured, ChildExit, ChildOutput, Running, SpawnError};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -70,10 +70,25 @@ impl Tool for BashTool {
             Ok(shell) => shell,
             Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
         };
-        match ona_process::run(shell.command, &cx.cancel).await {
-            Ok(ran) => finished(ran, limit, cwd_change(shell.files.directory(), cx), &input.command, cx),
-            Err(error) => not_started(&error, cx),
-        }
+        let running = match ona_process::start(shell.command) {
+            Ok(running) => Arc::new(running),
+            Err(error) => return not_started(&error, cx),
+        };
+        let call = cx.call.clone().unwrap_or_else(CallId::random);
+        let foreground = cx.tasks.wait_for(call, Arc::clone(&running));
+        let end = tokio::select! {
+            end = running.wait() => end,
+            () = cx.cancel.cancelled() => {
+                running.stop();
+                running.wait().await
+            }
+            () = foreground.sent_to_background() => {
+                running.lift_deadline();
+                let words = "The operator sent it to the background; what it has printed so far is there, too.";
+                return in_background(&input, cx, running, shell.files, words);
+            }
+        };
+        finished(running.finish(end), limit, cwd_change(shell.files.directory(), cx), &input.command, cx)
     }
 }
 
@@ -217,17 +232,26 @@ fn background(input: &BashInput, cx: &ToolContext) -> ToolResult {
         Ok(shell) => shell,
         Err(error) => return ToolResult::internal(format!("the shell could not be prepared: {error}")),
     };
-    let running = match ona_process::start(shell.command) {
-        Ok(running) => running,
-        Err(error) => return not_started(&error, cx),
-    };
+    match ona_process::start(shell.command) {
+        Ok(running) => in_background(input, cx, Arc::new(running), shell.files, ""),
+        Err(error) => not_started(&error, cx),
+    }
+}
+
+fn in_background(
+    input: &BashInput,
+    cx: &ToolContext,
+    running: Arc<Running>,
+    files: ShellFiles,
+    why: &str,
+) -> ToolResult {
     let title = input.description.as_deref().unwrap_or(&input.command).lines().next().unwrap_or_default();
-    let id = cx.tasks.add(
-        TaskKind::Bash,
-        head(title, TITLE_CHARS).0,
-        Arc::new(BackgroundShell { running, _files: shell.files }),
-    );
+    let id =
+        cx.tasks.add(TaskKind::Bash, head(title, TITLE_CHARS).0, Arc::new(BackgroundShell { running, _files: files }));
     let mut content = format!("Started task {id}. TaskOutput returns what it prints, TaskStop ends it.");
+    if !why.is_empty() {
+        add_line(&mut content, why);
+    }
     if let Some(note) = credentials_note(&input.command, cx) {
         add_line(&mut content, &note);
     }
@@ -240,7 +264,7 @@ fn background(input: &BashInput, cx: &ToolContext) -> ToolResult {
 }
 
 struct BackgroundShell {
-    running: Running,
+    running: Arc<Running>,
     _files: ShellFiles,
 }
 

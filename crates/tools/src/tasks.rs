@@ -4,10 +4,13 @@
 //! process exits; the owner of the registry stops what is left then.
 
 use crate::BoxFuture;
+use ona_api::CallId;
+use ona_process::Running;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Something that goes on by itself until it ends or is told to.
 pub trait BackgroundJob: Send + Sync {
@@ -110,9 +113,38 @@ impl BackgroundTask {
     }
 }
 
+/// A command that a call waits for.
+struct WaitedFor {
+    call: CallId,
+    running: Arc<Running>,
+    to_background: CancellationToken,
+}
+
+/// The command can be looked at and sent to the background while this exists.
+pub struct ForegroundCommand<'a> {
+    tasks: &'a Tasks,
+    call: CallId,
+    to_background: CancellationToken,
+}
+
+impl ForegroundCommand<'_> {
+    /// Resolves when the person wants to wait no longer.
+    pub(crate) async fn sent_to_background(&self) {
+        self.to_background.cancelled().await;
+    }
+}
+
+impl Drop for ForegroundCommand<'_> {
+    fn drop(&mut self) {
+        self.tasks.waited_for().retain(|waited| waited.call != self.call);
+    }
+}
+
 #[derive(Default)]
 pub struct Tasks {
     tasks: Mutex<Vec<BackgroundTask>>,
+    /// Commands that calls wait for right now.
+    waited_for: Mutex<Vec<WaitedFor>>,
     planning: AtomicBool,
 }
 
@@ -127,6 +159,30 @@ impl Tasks {
         let id = format!("{letter}{}", tasks.len() + 1);
         tasks.push(BackgroundTask { id: id.clone(), kind, title: title.into(), job, announced: false, known: false });
         id
+    }
+
+    /// Notes that a call waits for a command.
+    pub fn wait_for(&self, call: CallId, running: Arc<Running>) -> ForegroundCommand<'_> {
+        let to_background = CancellationToken::new();
+        let foreground = ForegroundCommand { tasks: self, call: call.clone(), to_background: to_background.clone() };
+        self.waited_for().push(WaitedFor { call, running, to_background });
+        foreground
+    }
+
+    /// Returns the newest output of the command that a call waits for.
+    pub fn recent_output(&self, call: &CallId) -> Option<Vec<u8>> {
+        self.waited_for().iter().find(|waited| waited.call == *call).map(|waited| waited.running.recent())
+    }
+
+    /// Lets the call that waits go on without its command; `false` if no command is waited for.
+    pub fn send_to_background(&self, call: &CallId) -> bool {
+        let waited_for = self.waited_for();
+        let found = waited_for.iter().find(|waited| waited.call == *call);
+        found.inspect(|waited| waited.to_background.cancel()).is_some()
+    }
+
+    fn waited_for(&self) -> std::sync::MutexGuard<'_, Vec<WaitedFor>> {
+        self.waited_for.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn list(&self) -> Vec<TaskInfo> {

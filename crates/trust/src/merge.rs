@@ -16,7 +16,7 @@ use crate::untrusted::disable_below;
 use ona_api::Env;
 use ona_settings::keys;
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
@@ -92,6 +92,8 @@ pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
         effective.insert(keys::PLUGINS.into(), plugins.into());
     }
     switches.keep(&mut effective);
+    let below = untrusted.then_some((found.project_root.as_path(), home.as_path()));
+    status_line(&layers, &switches, below, &mut effective, &mut notices);
 
     let written =
         |key: &String| found.layers.iter().any(|l| l.scope != SettingsScope::Seed && l.value.get(key).is_some());
@@ -106,6 +108,39 @@ pub fn merge(found: &DiscoveredSettings, env: &Env) -> Merged {
         sha256: found.sha256.clone(),
         project_root: found.project_root.clone(),
         trust: found.trust,
+    }
+}
+
+/// The status line is a command like a hook: what keeps hooks of its scope from running keeps it from running,
+/// and so does a program that lies in a folder nobody trusts.
+fn status_line(
+    layers: &[&SettingsLayer],
+    switches: &HookSwitches,
+    untrusted: Option<(&Path, &Path)>,
+    effective: &mut Map<String, Value>,
+    notices: &mut Vec<Notice>,
+) {
+    effective.shift_remove(keys::STATUS_LINE);
+    let high_first = layers.iter().rev();
+    let Some((layer, value)) = high_first
+        .filter_map(|layer| Some((layer, layer.value.get(keys::STATUS_LINE).filter(|value| !value.is_null())?)))
+        .find(|(layer, _)| switches.reason(layer.scope).is_none())
+    else {
+        return;
+    };
+    let mut entry = [value.clone()];
+    if let Some((root, home)) = untrusted {
+        disable_below(&mut entry, None, root, home);
+    }
+    let [entry] = entry;
+    match entry.get("disabled") {
+        Some(_) => notices.push(Notice {
+            about: NoticeKind::Scope,
+            file: layer.file.clone(),
+            line: None,
+            message: "`statusLine` is not used: its program lies in a folder that is not trusted".into(),
+        }),
+        None => drop(effective.insert(keys::STATUS_LINE.into(), entry)),
     }
 }
 

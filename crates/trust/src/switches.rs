@@ -21,7 +21,8 @@ impl HookSwitches {
         Self { managed_only, all_off_up_to: off.map(SettingsScope::authority).max() }
     }
 
-    fn reason(&self, scope: SettingsScope) -> Option<SkipReason> {
+    /// What keeps hooks of this scope from running.
+    pub(crate) fn reason(&self, scope: SettingsScope) -> Option<SkipReason> {
         if self.managed_only && scope != SettingsScope::Managed {
             return Some(SkipReason::ManagedOnly);
         }

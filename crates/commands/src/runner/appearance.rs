@@ -6,6 +6,7 @@ use super::SessionRunner;
 use super::answers::Said;
 use crate::screen::{CommandQuestion, CommandReply, ScreenAction, ScreenEntry, SettingScope};
 use ona_api::environment;
+use ona_settings::StatusLineSettings;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -85,7 +86,7 @@ impl SessionRunner<'_> {
 
     /// `/statusline [COMMAND|off]`
     pub(super) async fn status_line(&mut self, rest: &str) -> Said {
-        let now = self.parts.runtime.settings.terminal.status_line.clone();
+        let now = self.parts.runtime.settings.status_line.value.clone();
         let value = match rest {
             "" => {
                 return Ok(Ok(match now {
@@ -106,8 +107,8 @@ impl SessionRunner<'_> {
         let command = value.as_ref().map(|_| rest.to_owned());
         Ok(match self.write_setting(SettingScope::User, "statusLine", value).await? {
             Ok(_) => {
-                self.parts.runtime.settings.terminal.status_line =
-                    command.clone().map(|command| ona_settings::StatusLineCommand { command, refresh: None });
+                self.parts.runtime.settings.status_line.value =
+                    command.clone().map(|command| StatusLineSettings { command, padding: 0, refresh: None });
                 self.act(ScreenAction::StatusLine(command.clone())).map(|_| match command {
                     Some(command) => format!("The status line runs `{command}` from now on."),
                     None => "Your status line is removed.".to_owned(),

@@ -1,15 +1,18 @@
 //! What only a front with a screen asks for: lists to choose from, the end of a conversation, shell lines.
 
 use super::{Answer, AnsweredBy, SessionRunner, begin_turn};
-use ona_api::model::Part;
-use ona_api::{Env, SessionId, model::Message};
-use ona_orchestration::{RewindPrompt, UserPrompt};
+use ona_api::model::{Message, Part};
+use ona_api::{CallId, Env, SessionId, ToolCall, ToolResult};
+use ona_orchestration::{RewindPrompt, TurnEvent, UserPrompt};
 use ona_process::{ChildCommand, ChildExit, OnDeath};
 use ona_runtime::session_start::{Preparation, SessionError};
 use ona_store::SessionLine;
-use serde_json::Value;
-use std::sync::PoisonError;
+use serde_json::{Value, json};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
+
+/// The name under which a command of the operator is reported to fronts.
+pub const OWN_SHELL: &str = "!";
 
 /// Bytes of a command's output that the model is told.
 const OUTPUT: usize = 30_000;
@@ -90,19 +93,35 @@ impl SessionRunner<'_> {
             on_death: OnDeath::Kill,
             wall: None,
         };
-        let told = match ona_process::run_and_clear(child, &session.cx.cancel).await {
-            Ok(ran) => {
-                let output = [ran.stdout.bytes, ran.stderr.bytes].concat();
-                let end = match ran.end {
-                    ChildExit::Exited(0) => String::new(),
-                    other => format!("\n({other:?})"),
+        let call = ToolCall { id: CallId::random(), name: OWN_SHELL.to_owned(), input: json!({ "command": command }) };
+        (parts.events)(TurnEvent::ToolStarted { call: call.clone() });
+        let (told, worked) = match ona_process::start(child) {
+            Ok(running) => {
+                let running = Arc::new(running);
+                let _watched = session.cx.tasks.wait_for(call.id.clone(), Arc::clone(&running));
+                let end = tokio::select! {
+                    end = running.wait() => end,
+                    () = session.cx.cancel.cancelled() => {
+                        running.stop();
+                        running.wait().await
+                    }
                 };
-                format!("{}{end}", String::from_utf8_lossy(&output).trim_end())
+                let ran = running.finish(end);
+                let output = [ran.stdout.bytes, ran.stderr.bytes].concat();
+                let how = match end {
+                    ChildExit::Exited(0) => String::new(),
+                    ChildExit::Exited(code) => format!("\n(exit code {code})"),
+                    ChildExit::Signalled(signal) => format!("\n(ended by signal {signal})"),
+                    ChildExit::Cancelled => "\n(interrupted)".to_owned(),
+                    ChildExit::TimedOut => "\n(timed out)".to_owned(),
+                };
+                (format!("{}{how}", String::from_utf8_lossy(&output).trim_end()), end == ChildExit::Exited(0))
             }
-            Err(error) => error.to_string(),
+            Err(error) => (error.to_string(), false),
         };
         let told = parts.open.redactor.apply(&told).into_owned();
-        parts.observer.note(&told);
+        let result = if worked { ToolResult::success(told.clone()) } else { ToolResult::rejected(told.clone()) };
+        (parts.events)(TurnEvent::ToolFinished { call, result, account: Vec::new(), hooks: Vec::new() });
         let text = format!("I ran a command myself:\n\n$ {command}\n{told}");
         let said = UserPrompt { text, typed: Some(format!("!{command}")), ..UserPrompt::default() };
         let outcome = ready.turn.run(session, &mut ready.history, said).await?;

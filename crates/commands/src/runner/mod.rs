@@ -24,11 +24,12 @@ mod views;
 mod workflow;
 
 pub(crate) use account::log_in_on_screen;
+pub use for_screens::OWN_SHELL;
 pub use parts::{FrontParts, SessionObserver, SessionParts};
 
 use crate::parse::slash_command;
 use crate::table;
-use ona_api::SessionOrigin;
+use ona_api::{SessionId, SessionOrigin};
 use ona_orchestration::{
     COMPACTION_CANCELLED, Compacted, Events, History, IdlePrompt, Session, SessionEndReason, Turn, TurnEnd,
     TurnOutcome, UserPrompt, end_session, look_at_files,
@@ -48,6 +49,8 @@ pub struct SessionRunner<'a> {
     pub ready: Preparation,
     /// Sessions this run has entered, so that no other process does.
     locks: Vec<SessionLock>,
+    /// Their ids, and that of the first one, whose lock the front holds.
+    held: Vec<SessionId>,
     idle: IdlePrompt,
     /// What has to follow the line that was answered last.
     after: Option<AfterAnswer>,
@@ -93,7 +96,8 @@ impl<'a> SessionRunner<'a> {
             }
         };
         let idle = IdlePrompt::new(parts.runtime.settings.idle_prompt.value);
-        Ok(Self { parts, session, ready, locks: Vec::new(), idle, after: None })
+        let held = vec![session.place.session.clone()];
+        Ok(Self { parts, session, ready, locks: Vec::new(), held, idle, after: None })
     }
 
     /// Takes what has to follow the last answer.
@@ -249,6 +253,7 @@ impl SessionParts<'_> {
             overrides: &self.overrides,
             style: self.output_style.as_ref(),
             setup: self.setup,
+            waiting: self.waiting.as_ref(),
         };
         let mut prepared = start.prepare(session, source).await?;
         if let Preparation::Ready(ready) = &mut prepared {

@@ -1,15 +1,36 @@
 //! What hook modules decide about lines and sessions: their commands, and whether a session may be left or resumed.
 
-use super::{SessionParts, refused};
+use super::{SessionParts, SessionRunner, begin_turn, refused};
 use ona_api::row::SessionKey;
 use ona_modules::rules::ModuleEvent;
-use ona_orchestration::{History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt};
-use ona_runtime::{Failure, session_choice::Begin, session_start::SessionError};
+use ona_orchestration::{
+    DeliveryPoint, History, ModuleCommandResult, ResumeKind, Session, Turn, TurnEnd, TurnOutcome, UserPrompt,
+};
+use ona_runtime::session_start::{Preparation, SessionError};
+use ona_runtime::{Failure, session_choice::Begin};
 use ona_store::{SessionLock, StoreError};
 use tokio_util::sync::CancellationToken;
 
 /// Maximum number of rounds of commands that request further commands.
 const MAX_FOLLOW_UPS: usize = 8;
+
+impl SessionRunner<'_> {
+    /// Tells modules that one of their keys was pressed; returns what went wrong.
+    pub async fn press_shortcut(&mut self, key: &str) -> Result<Option<String>, SessionError> {
+        let Self { parts, session, ready, .. } = self;
+        let Some(modules) = session.modules.clone() else { return Ok(Some("no hook module is loaded".into())) };
+        if let Preparation::Ready(ready) = ready {
+            begin_turn(parts, session, &mut ready.turn);
+        }
+        modules.host.enter(&session.place, &session.cx.cancel);
+        let pressed = modules.emitter.press(key, &session.cx.cancel).await;
+        modules.deliver(&parts.open.store, session, DeliveryPoint::ModelCall).await?;
+        Ok(match pressed {
+            None => Some("no hook module has registered it".into()),
+            Some(answer) => ona_modules::rules::failure(&answer),
+        })
+    }
+}
 
 impl SessionParts<'_> {
     /// Returns whether modules allow a new session to replace this one.

@@ -5,7 +5,9 @@ use ona_instructions::skills::Skills;
 use ona_instructions::{Agents, DEFAULT_STYLE, OutputStyle, OutputStyles};
 use ona_mcp::{MessageRelay, ServerDefinition};
 use ona_modules::ModuleContext;
-use ona_orchestration::{ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, TurnEvent, Worktree};
+use ona_orchestration::{
+    ElicitationPrompter, Elicitations, Events, ModuleUi, Operator, Session, TurnEvent, WaitingPrompts, Worktree,
+};
 use ona_process::TurnCancellation;
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::{ReadySession, SessionOverrides, SetupTrigger};
@@ -42,6 +44,8 @@ pub struct FrontParts {
     /// Where commands ask a person; none without one.
     pub person: Option<Arc<dyn CommandScreen>>,
     pub setup: Option<SetupTrigger>,
+    /// Prompts that were sent while a turn runs.
+    pub waiting: Option<Arc<dyn WaitingPrompts>>,
 }
 
 type StartsServer = dyn Fn(&ServerDefinition) -> bool + Send + Sync;
@@ -64,6 +68,7 @@ pub struct SessionParts<'a> {
     pub(crate) observer: Arc<dyn SessionObserver>,
     pub(crate) person: Option<Arc<dyn CommandScreen>>,
     pub(crate) setup: Option<SetupTrigger>,
+    pub(crate) waiting: Option<Arc<dyn WaitingPrompts>>,
     /// The worktree that the session enters when it opens, and the one it is in.
     pub(crate) plan: Option<WorktreePlan>,
     pub(crate) worktree: Option<Worktree>,
@@ -137,6 +142,7 @@ impl<'a> SessionParts<'a> {
             observer: front.observer,
             person: front.person,
             setup: front.setup,
+            waiting: front.waiting,
             plan,
             worktree: None,
             starts: Box::new(starts),
@@ -148,6 +154,11 @@ impl<'a> SessionParts<'a> {
     /// The name of the output style in use.
     pub fn style_name(&self) -> &str {
         self.output_style.as_ref().map_or(DEFAULT_STYLE, |style| &style.name)
+    }
+
+    /// The worktree that the session works in.
+    pub fn worktree_path(&self) -> Option<&std::path::Path> {
+        self.worktree.as_ref().map(|worktree| worktree.path.as_path())
     }
 
     /// What menus list beside the built-in commands.

@@ -17,7 +17,7 @@ use std::sync::PoisonError;
 impl SessionRunner<'_> {
     /// Ends the session and begins the next one of its conversation (DEC-103), unless a module objects.
     pub(super) async fn clear(&mut self) -> Result<TurnOutcome, SessionError> {
-        let Self { parts, session, ready, locks, .. } = self;
+        let Self { parts, session, ready, locks, held, .. } = self;
         if !parts.modules_allow_new_session(session).await? {
             return Ok(refused("A hook module cancelled /clear; the session goes on."));
         }
@@ -25,6 +25,7 @@ impl SessionRunner<'_> {
         parts.overrides.model = ready.model().map(|model| model.choice.model_id.to_owned());
         let id = SessionId::random();
         locks.push(parts.launch.lock_session(&id)?);
+        held.push(id.clone());
         clear(&parts.open.store, &parts.runtime.hooks, session, &parts.events, id).await?;
         if let Some(worktree) = &parts.worktree {
             parts.runtime.remember_worktree(parts.open, session, worktree)?;
@@ -59,14 +60,18 @@ impl SessionRunner<'_> {
     }
 
     async fn enter(&mut self, begin: Begin) -> Said {
-        let lock = match self.parts.launch.lock_session(&begin.place.session) {
-            Ok(lock) => lock,
-            Err(failure) => return Ok(Self::failed(&failure)),
+        // One that this run was in before is still its own.
+        let lock = match self.held.contains(&begin.place.session) {
+            true => None,
+            false => match self.parts.launch.lock_session(&begin.place.session) {
+                Ok(lock) => Some(lock),
+                Err(failure) => return Ok(Self::failed(&failure)),
+            },
         };
         if let Err(failure) = self.parts.check_resume(&begin).await {
             return Ok(Self::failed(&failure));
         }
-        let Self { parts, session, ready, locks, .. } = self;
+        let Self { parts, session, ready, locks, held, .. } = self;
         let (store, hooks) = (&parts.open.store, &parts.runtime.hooks);
         end_session(store, hooks, session, &parts.events, SessionEndReason::Resume).await?;
         hooks.unregister(|_| true);
@@ -74,7 +79,10 @@ impl SessionRunner<'_> {
         let id = begin.place.session.clone();
         *session = parts.open_session(begin, SessionOrigin::Terminal).await?;
         session.cx.cancel = parts.cancellation.begin_turn();
-        locks.push(lock);
+        if let Some(lock) = lock {
+            locks.push(lock);
+            held.push(id.clone());
+        }
         parts.observer.entered(session);
         *ready = parts.prepare(session, "resume").await?;
         Ok(Ok(format!("Continues in session {id}.")))

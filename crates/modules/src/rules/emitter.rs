@@ -3,7 +3,7 @@
 use super::event::ModuleEvent;
 use super::fold::{EventClass, Fold, FoldFlow};
 use super::truthy;
-use crate::frame::RegisteredCommand;
+use crate::frame::{RegisteredCommand, RegisteredShortcut};
 use crate::module::{CallOutcome, Emission, Module, ModuleContext, ModuleRequest};
 use serde_json::Value;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -161,6 +161,11 @@ impl Emitter {
     /// Returns every registered command, duplicates included.
     pub fn commands(&self) -> Vec<RegisteredCommand> {
         self.modules.iter().flat_map(|module| module.registry().commands).collect()
+    }
+
+    /// Returns every registered key, the first module's first.
+    pub fn shortcuts(&self) -> Vec<RegisteredShortcut> {
+        self.modules.iter().flat_map(|module| module.registry().shortcuts).collect()
     }
 
     /// Returns the first module that has the command.

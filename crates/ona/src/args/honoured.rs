@@ -53,14 +53,14 @@ const PROMPTS: Ids = &[
     "thinking",
     "max_thinking_tokens",
     "prompt_suggestions",
+    "init",
+    "maintenance",
+    "allow_dangerously_skip_permissions",
 ];
 
 /// Used by `-p` and by nothing else.
 const PRINT: Ids = &[
     "output_format",
-    "init",
-    "maintenance",
-    "allow_dangerously_skip_permissions",
     "init_only",
     "permission_prompt_tool",
     "permission_prompts",
@@ -76,7 +76,10 @@ pub(super) const TERMINAL: &str = "the terminal";
 
 /// The modes and commands, and what each uses.
 const TABLE: &[(&str, &[Ids])] = &[
-    (TERMINAL, &[PROMPTS, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
+    (
+        TERMINAL,
+        &[PROMPTS, &["plain"], DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES],
+    ),
     ("-p", &[PROMPTS, PRINT, DB, CONVERSATION, MODEL, VERBOSE, &["agents"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("--eval", &[DB, CONVERSATION, VERBOSE, &["agents", "yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),
     ("--fire-hook", &[DB, CONVERSATION, VERBOSE, &["yes"], FILES, TRUST, GUARDS, HOOKS, MCP, RULES]),

@@ -84,6 +84,10 @@ pub struct Options {
     #[arg(long, global = true)]
     pub verbose: bool,
 
+    /// Only append to the terminal, as screen readers need it (like ACCESSIBLE=1)
+    #[arg(long, global = true)]
+    pub plain: bool,
+
     // Session
     /// Conversation to work in
     #[arg(long, value_name = "ID", global = true, help_heading = SESSION)]

@@ -1,6 +1,9 @@
 //! The interactive terminal in a real pseudo-terminal, with a scripted model.
 
 mod first_minutes;
+mod modules;
+mod the_screen;
+mod turns;
 
 use ona_testkit::terminal::keys::ENTER;
 use ona_testkit::{Ona, Terminal};

@@ -148,6 +148,7 @@ impl JudgeDeps {
             events: quiet,
             cancel: cancel.clone(),
             max_turns: Some(if judge == JudgeKind::Agent { AGENT_TURNS } else { 1 }),
+            waiting: None,
         };
         // A turn may fire hooks that ask again; its future must not contain itself.
         let outcome = Box::pin(turn.run(&mut session, &mut history, prompt)).await?;

@@ -27,7 +27,8 @@ pub trait ModuleUi: Send + Sync {
     /// "cancelled".
     fn prompt<'a>(&'a self, call: &'a HostCall) -> HostFuture<'a, Value>;
 
-    /// `ui.notify`, `ui.setStatus`, `ui.setEditorText`, `ui.setTitle`, …
+    /// `ui.notify`, `ui.setStatus`, `ui.setEditorText`, `ui.setTitle`, …, and `sendMessage` of a message that is
+    /// to be seen.
     fn show(&self, call: &HostCall);
 }
 
@@ -260,6 +261,10 @@ impl ModuleHost for SessionHost {
                 let when = DeliverAt::of(options);
                 let triggers = ona_modules::rules::truthy(&options["triggerTurn"]) && when != DeliverAt::NextPrompt;
                 state.sent.push(ModuleMessage::Message { message: call.arg(0).clone(), triggers, when, while_idle });
+                drop(state);
+                if let Some(screen) = self.screen.get().filter(|_| call.arg(0)["display"] != Value::Bool(false)) {
+                    screen.show(&call);
+                }
             }
             // The next prompt runs the command.
             "sendUserMessage" if self.is_command(call.text(0)) => state.commands.push(call.text(0).to_owned()),

@@ -13,6 +13,7 @@ pub use held::HeldRows;
 use crate::checkpoints::edited_files;
 use crate::context;
 use crate::firings;
+use crate::hook_report::HookReport;
 use crate::operator::Operator;
 use crate::planning_tasks::{self, LeftRunning};
 use crate::records;
@@ -53,6 +54,8 @@ pub struct FinishedCall {
     pub messages: Vec<String>,
     /// What each hook and rule did, a line each, for verbose output.
     pub account: Vec<String>,
+    /// The hooks of each event.
+    pub hooks: Vec<HookReport>,
 }
 
 /// A call that may run.
@@ -92,6 +95,7 @@ struct Trail {
     interrupt: bool,
     messages: Vec<String>,
     account: Vec<String>,
+    hooks: Vec<HookReport>,
     denied: bool,
     /// The paths that were judged before a person was asked, as they were resolved then.
     judged: Vec<PathForms>,
@@ -103,6 +107,7 @@ impl Trail {
     fn chain(&mut self, event: EventName, call: &ToolCall, outcome: &HookOutcome) {
         records::chain(&mut self.group, event, Some(&call.id), outcome);
         self.account.extend(outcome.runs.iter().map(told));
+        self.hooks.extend(HookReport::of(event, outcome));
         self.messages.extend(outcome.messages.iter().map(|(_, message)| message.clone()));
         if let (None, Some((_, reason))) = (&self.stop, &outcome.stop) {
             self.stop = Some(reason.clone());
@@ -166,6 +171,7 @@ impl Pipeline {
             interrupt: trail.interrupt,
             messages: trail.messages,
             account: trail.account,
+            hooks: trail.hooks,
         })
     }
 

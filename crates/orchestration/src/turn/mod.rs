@@ -17,12 +17,13 @@ use crate::file_watch;
 use crate::history::History;
 use crate::model::CurrentModel;
 use crate::modules::DeliveryPoint;
-use crate::pipeline::{HeldRows, Pipeline};
+use crate::pipeline::{FinishedCall, HeldRows, Pipeline};
 use crate::records;
 use crate::session::Session;
 use crate::session_usage::usage_after;
 use crate::task_ends;
 use crate::user_prompt::UserPrompt;
+use crate::waiting_prompts::WaitingPrompts;
 use ona_api::model::{EndReason, ModelFailure, RequestParams, Usage};
 use ona_api::{Entry, Group, Row, ToolCall, ToolResult};
 use ona_hookplane::Base;
@@ -33,7 +34,7 @@ use reply::{NOT_RUN, calls, reply_text};
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 pub struct Turn {
@@ -46,6 +47,8 @@ pub struct Turn {
     pub cancel: CancellationToken,
     /// `--max-turns`: how many times the model may be asked.
     pub max_turns: Option<u32>,
+    /// Prompts that go along with the next request.
+    pub waiting: Option<Arc<dyn WaitingPrompts>>,
 }
 
 /// Who gave the prompt.
@@ -310,6 +313,37 @@ impl Turn {
         Ok(heard)
     }
 
+    /// Takes in prompts that were sent since the turn began. A hook may end the turn over one; one that
+    /// is refused is said and left out.
+    async fn hear_waiting(&self, session: &mut Session, history: &mut History) -> Result<Option<TurnEnd>, StoreError> {
+        let Some(waiting) = &self.waiting else { return Ok(None) };
+        let prompts = waiting.take().await;
+        let some = !prompts.is_empty();
+        for mut prompt in prompts {
+            if let Some(modules) = session.modules.clone() {
+                let store = &self.pipeline.store;
+                match modules.input(store, session, &prompt.text, &self.cancel).await? {
+                    Some(text) => prompt.text = text,
+                    None => continue,
+                }
+            }
+            match self.submit(session, &prompt).await? {
+                None => {}
+                Some(TurnEnd::Blocked { message }) => (self.events)(TurnEvent::Message(message)),
+                // The loop sees the interrupt as well.
+                Some(TurnEnd::Interrupted(_)) => waiting.give_back(&prompt),
+                Some(ended) => {
+                    history.refresh(&self.pipeline.store)?;
+                    return Ok(Some(ended));
+                }
+            }
+        }
+        if some {
+            history.refresh(&self.pipeline.store)?;
+        }
+        Ok(None)
+    }
+
     async fn work(
         &self,
         session: &mut Session,
@@ -331,6 +365,11 @@ impl Turn {
                         return Ok(TurnEnd::MaxTurns);
                     }
                     self.hear_tasks(session, history).await?;
+                    if outcome.model_calls > 0
+                        && let Some(stopped) = self.hear_waiting(session, history).await?
+                    {
+                        return Ok(stopped);
+                    }
                     let model = self.current_model.model();
                     self.record_wire_name(session, &model).await?;
                     self.see(session, history, &model)?;
@@ -402,6 +441,7 @@ impl Turn {
             if self.cancel.is_cancelled() {
                 break;
             }
+            (self.events)(TurnEvent::ToolStarted { call: call.clone() });
             let modules = session.modules.clone();
             if let Some(modules) = &modules {
                 modules.tool_starts(&self.pipeline.store, session, &call, &self.cancel).await?;
@@ -422,11 +462,12 @@ impl Turn {
                 let (id, call) = (id.to_owned(), Some(call.id.clone()));
                 (self.events)(TurnEvent::TaskStarted { id, kind: TaskKind::Bash, call, description });
             }
-            (self.events)(TurnEvent::ToolFinished { call, result: finished.result, account: finished.account });
-            if finished.interrupt {
+            let FinishedCall { result, account, hooks, interrupt, stop, .. } = finished;
+            (self.events)(TurnEvent::ToolFinished { call, result, account, hooks });
+            if interrupt {
                 return Ok(Some(Cut::Interrupted));
             }
-            if let Some(reason) = finished.stop {
+            if let Some(reason) = stop {
                 return Ok(Some(Cut::Stopped(reason)));
             }
         }

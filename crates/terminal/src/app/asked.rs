@@ -3,14 +3,14 @@
 use super::command_dialogs;
 use crate::blocks::{diff_rows, diff_texts};
 use crate::dialogs::{
-    AskedOption, AskedQuestion, ChoiceDialog, ChoiceOption, ChoiceQuestion, Dialog, DialogReply, ElicitationForm,
-    ElicitationPrompt, ElicitationReply, InputDialog, PermissionDialog, PermissionPrompt, PermissionReply, Picker,
-    PickerItem, PickerReply, PlanDialog, PlanPrompt, PlanReply, QuestionDialog, QuestionReply, TrustDialog, TrustItem,
-    TrustPrompt, TrustReply,
+    AskedOption, AskedQuestion, ChoiceDialog, ChoiceOption, ChoiceQuestion, CustomDialog, Dialog, DialogReply,
+    ElicitationForm, ElicitationPrompt, ElicitationReply, InputDialog, PermissionDialog, PermissionPrompt,
+    PermissionReply, Picker, PickerItem, PickerReply, PlanDialog, PlanPrompt, PlanReply, QuestionDialog, QuestionReply,
+    TrustDialog, TrustItem, TrustPrompt, TrustReply,
 };
 use crate::front::{ModuleAsk, PermissionAsk, Question, Reply};
 use crate::markdown::markdown;
-use crate::text::visible_line;
+use crate::text::{styled_line, visible_line};
 use ona_api::Mode;
 use ona_api::permission_update::{Destination, PermissionUpdate};
 use ratatui_core::text::Line;
@@ -60,8 +60,11 @@ pub(super) fn dialog(question: &Question, width: u16) -> Dialog {
             let item = |label: &String| PickerItem { label: visible_line(label), ..PickerItem::default() };
             Picker::new(&visible_line(title), options.iter().map(item).collect()).into()
         }
-        Question::Module(ModuleAsk::Input { title, placeholder }) => {
-            InputDialog::new(&visible_line(title), placeholder, "").into()
+        Question::Module(ModuleAsk::Input { title, placeholder, text }) => {
+            InputDialog::new(&visible_line(title), placeholder, text).into()
+        }
+        Question::Module(ModuleAsk::Custom { lines }) => {
+            CustomDialog::new(lines.iter().map(|line| styled_line(line)).collect()).into()
         }
     }
 }
@@ -108,6 +111,7 @@ pub(super) fn reply(question: &Question, answer: DialogReply) -> Option<(Reply, 
         ) => (Reply::Value(options.get(item).cloned().into()), None),
         (_, DialogReply::Picker(PickerReply::Switched { .. })) => return None,
         (_, DialogReply::Picker(_)) => (Reply::Value(Value::Null), None),
+        (_, DialogReply::Custom(key)) => (Reply::Value(key.into()), None),
         (_, DialogReply::Input(text)) => (Reply::Value(text.into()), None),
         (_, DialogReply::Rewind(_) | DialogReply::Viewer(_) | DialogReply::Config(_)) => return None,
     })

@@ -1,18 +1,19 @@
 //! What the session did, as the screen takes it in.
 
+use super::transcript::{Entry, FinishedBlock};
 use super::{App, Effect, Ended, Open, Purpose, Retry, RunningCall, Work, asked};
-use crate::blocks::{
-    CallBlock, CallState, HookSummary, StartScreen, call_block, failure, hook_line, notice, prompt, start_screen,
-};
+use crate::blocks::{HookSummary, StartScreen, failure, hook_line, notice, prompt, start_screen, todos_of};
 use crate::composer::Submission;
 use crate::dialogs::Overlay;
 use crate::front::{HookRun, Question, SessionEvent, end_in_words};
+use crate::keys::Action;
 use crate::markdown::markdown;
+use crate::text::{cut_line, styled_line};
 use crate::theme;
+use ona_api::ToolCall;
 use ona_api::model::{Delta, Part};
-use ona_api::{ToolCall, ToolResult};
 use ona_commands::AnsweredBy;
-use ona_orchestration::{TurnEnd, TurnEvent, TurnOutcome};
+use ona_orchestration::{HookReport, TurnEnd, TurnEvent, TurnOutcome};
 use ratatui_core::text::Line;
 use std::time::Duration;
 
@@ -32,17 +33,21 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
                 };
                 app.output.lines(start_screen(&start, app.width));
                 let settings = facts.terminal.clone();
-                app.name.clone_from(&facts.title);
-                app.session = Some(*facts);
-                app.offer_commands();
-                return app.take_settings(&settings);
+                app.take_settings(&settings);
             }
             app.name.clone_from(&facts.title);
+            for (key, help) in &facts.shortcuts {
+                app.bind_shortcut(key, help);
+            }
             app.session = Some(*facts);
             if other {
                 app.usage = super::ContextUse::default();
+                app.todos.clear();
             }
             app.offer_commands();
+            if let Some(first) = app.first_prompt.take() {
+                return app.submit(first);
+            }
         }
         SessionEvent::OlderPrompts(prompts) => app.composer.set_history(prompts.clone(), prompts),
         SessionEvent::Phase(phase) => {
@@ -52,9 +57,36 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
         }
         SessionEvent::History(messages) => history(app, &messages),
         SessionEvent::Note(text) => voice(app, &text),
-        SessionEvent::Status { key, text } => {
-            app.statuses.retain(|(other, _)| *other != key);
-            app.statuses.extend(text.map(|text| (key, text)));
+        SessionEvent::Status { key, text } => match text {
+            Some(text) => drop(app.statuses.insert(key, text)),
+            None => drop(app.statuses.remove(&key)),
+        },
+        SessionEvent::ModuleMessage(lines) => {
+            let width = usize::from(app.width);
+            let lines: Vec<_> = lines.iter().map(|line| cut_line(styled_line(line), width)).collect();
+            app.output.lines(std::iter::once(Line::default()).chain(lines));
+        }
+        SessionEvent::WorkingMessage(message) => app.working_message = message,
+        SessionEvent::Name(name) => app.name = name,
+        SessionEvent::Queued(texts) => {
+            app.kept_queue.clone_from(&texts);
+            app.composer.give_back(texts.iter().map(|text| Submission::of_entry(text)).collect());
+            app.composer.take_queue_back();
+            voice(app, "What waited when the session ended is in the prompt again.");
+        }
+        SessionEvent::WantsQueue(reply) => return vec![Effect::HandOver(reply, app.composer.dequeue_prompts())],
+        SessionEvent::GiveBack(line) => {
+            app.composer.give_back(vec![line]);
+            app.composer.take_queue_back();
+        }
+        SessionEvent::WantsText(reply) => {
+            // Who asked may have been interrupted.
+            reply.send(app.composer.text()).ok();
+        }
+        SessionEvent::HookStarted(event) => {
+            if let Some(work) = &mut app.work {
+                work.hook = Some(event);
+            }
         }
         SessionEvent::SetText(text) => app.composer.set_text(&text),
         SessionEvent::Turn(event) => turn_event(app, *event, now),
@@ -62,6 +94,7 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
         SessionEvent::Began => app.work = Some(Work { since: now, ..Work::default() }),
         SessionEvent::Answered { outcome, by } => return answered(app, &outcome, by),
         SessionEvent::Asked { id, question } => {
+            app.page = None;
             let dialog = asked::dialog(&question, app.width);
             // A dialog that the person has asked for takes keys at once.
             let overlay = match question {
@@ -74,7 +107,6 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
             app.dialogs.retain(|open| !matches!(open.purpose, Purpose::Question(other, _) if other == id));
         }
         SessionEvent::Act(action) => return app.act_on_screen(action),
-        SessionEvent::OwnStatus(text) => app.own_status = text,
         SessionEvent::SessionPreview { session, messages } => app.show_preview(&session, &messages),
         SessionEvent::Sessions(sessions) => app.pick_session(sessions),
         SessionEvent::RewindPoints(prompts) => app.pick_rewind(prompts),
@@ -99,24 +131,25 @@ fn history(app: &mut App, messages: &[(bool, String)]) {
     }
 }
 
+/// Hooks of a call are summed up when the call is over.
 fn hook_ran(app: &mut App, run: HookRun) {
-    match &mut app.work {
-        Some(work) if run.tool.is_some() => work.hooks.push(run),
-        _ if run.problem.is_some() => app.output.lines([hook_line(&summary(&[run]), app.width)]),
-        _ => {}
+    if let Some(work) = &mut app.work {
+        work.hook = None;
     }
+    if run.of_call || run.problem.is_none() {
+        return;
+    }
+    let words: Vec<String> = run.problem.into_iter().collect();
+    let (denied, failed) = if run.blocked { (words, Vec::new()) } else { (Vec::new(), words) };
+    let event = run.event.as_str().to_owned();
+    let summary = HookSummary { event, ran: 1, took: run.took, denied, failed, ..HookSummary::default() };
+    let line = hook_line(&summary, app.width);
+    app.output.lines([line]);
 }
 
-fn summary(runs: &[HookRun]) -> HookSummary {
-    let words = |run: &HookRun| run.problem.clone().unwrap_or_default();
-    HookSummary {
-        event: runs.first().map(|run| run.event.as_str().to_owned()).unwrap_or_default(),
-        ran: runs.len(),
-        took: runs.iter().map(|run| run.took).sum(),
-        denied: runs.iter().filter(|run| run.blocked).map(words).collect(),
-        failed: runs.iter().filter(|run| !run.blocked && run.problem.is_some()).map(words).collect(),
-        ..HookSummary::default()
-    }
+fn summary(report: HookReport) -> HookSummary {
+    let HookReport { event, ran, took, denied, asked, changed, failed } = report;
+    HookSummary { event: event.as_str().to_owned(), ran, took, denied, asked, changed, failed }
 }
 
 fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
@@ -135,6 +168,13 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
         }
         TurnEvent::Assistant { parts, usage, .. } => {
             app.output.end_reply();
+            let texts = parts.iter().filter_map(|part| match part {
+                Part::Text(text) if !text.trim().is_empty() => Some(Entry::Reply(text.clone())),
+                _ => None,
+            });
+            texts.for_each(|reply| app.transcript.push(reply));
+            app.usage.input += usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+            app.usage.output += usage.output_tokens;
             app.usage.tokens =
                 usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens;
             if let Some(work) = &mut app.work {
@@ -142,14 +182,32 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
                     Part::ToolUse { id, name, input } => Some(ToolCall { id, name, input }),
                     _ => None,
                 });
-                work.calls.extend(calls.map(|call| RunningCall { call, since: now, denied: None }));
+                // The first may have been worked on before the reply was committed.
+                for call in calls {
+                    if !work.calls.iter().any(|running| running.call.id == call.id) {
+                        work.calls.push(RunningCall::new(call, now));
+                    }
+                }
             }
         }
         TurnEvent::Denied { call, message } => {
             let calls = app.work.iter_mut().flat_map(|work| &mut work.calls);
             calls.filter(|running| running.call.id == call.id).for_each(|one| one.denied = Some(message.clone()));
         }
-        TurnEvent::ToolFinished { call, result, .. } => finished(app, &call, &result, now),
+        TurnEvent::ToolStarted { call } => {
+            app.agents.started(&call, now);
+            if let Some(work) = &mut app.work {
+                match work.calls.iter_mut().find(|running| running.call.id == call.id) {
+                    Some(running) => (running.since, running.started) = (now, true),
+                    None => work.calls.push(RunningCall { started: true, ..RunningCall::new(call, now) }),
+                }
+            }
+        }
+        TurnEvent::ToolFinished { call, result, account, hooks } => {
+            let hooks = hooks.into_iter().map(summary).collect();
+            let block = FinishedBlock { call, result, denied: None, took: None, hooks, account };
+            finished(app, block, now);
+        }
         TurnEvent::Retrying { attempt, limit, wait, failure } => {
             if let Some(work) = &mut app.work {
                 work.retry = Some(Retry { why: failure.message, attempt, limit, until: now + wait });
@@ -168,48 +226,49 @@ fn turn_event(app: &mut App, event: TurnEvent, now: Duration) {
             voice(app, &format!("About {} tokens were summarised to {}.", made.before, made.after));
         }
         TurnEvent::NotCompacted { why } => voice(app, &format!("The conversation could not be summarised: {why}")),
-        TurnEvent::Inside { event, .. } => {
+        TurnEvent::Inside { call, event } => {
+            app.agents.hear(&call, &event);
             if let TurnEvent::Retrying { .. } | TurnEvent::Message(_) = *event {
                 turn_event(app, *event, now);
             }
         }
-        TurnEvent::TaskStarted { id, description, .. } => {
+        TurnEvent::TaskStarted { id, call, description, .. } => {
+            call.iter().for_each(|call| app.agents.in_background(call, &id));
             voice(app, &format!("Runs in the background: {description} ({id})"));
         }
         TurnEvent::TaskEnded { id, description, status, .. } => {
+            app.agents.task_ended(&id);
             voice(app, &format!("Background task {id} {status}: {description}"));
         }
     }
 }
 
-fn finished(app: &mut App, call: &ToolCall, result: &ToolResult, now: Duration) {
-    let (mut hooks, mut took, mut denied) = (Vec::new(), None, None);
+fn finished(app: &mut App, mut block: FinishedBlock, now: Duration) {
+    app.agents.finished(&block.call.id);
     if let Some(work) = &mut app.work {
-        if let Some(at) = work.calls.iter().position(|running| running.call.id == call.id) {
+        if let Some(at) = work.calls.iter().position(|running| running.call.id == block.call.id) {
             let running = work.calls.remove(at);
-            took = Some(now.saturating_sub(running.since));
-            denied = running.denied;
+            block.took = Some(now.saturating_sub(running.since));
+            block.denied = running.denied;
         }
-        if let Some(next) = work.calls.first_mut() {
-            next.since = now;
-        }
-        hooks = std::mem::take(&mut work.hooks);
+        work.hook = None;
     }
-    let hooks: Vec<_> = hooks.chunk_by(|a, b| a.event == b.event).map(summary).collect();
-    let state = match &denied {
-        Some(reason) => CallState::Denied { reason, by: None },
-        None => CallState::Finished { result, took },
-    };
-    if app.focus && denied.is_none() && !result.is_error() {
-        return;
+    if block.call.name == "TodoWrite" && !block.result.is_error() {
+        app.todos = todos_of(&block.call.input);
     }
-    let block = CallBlock { call, state, hooks: &hooks, expanded: false, expand_key: "" };
-    app.output.lines(std::iter::once(Line::default()).chain(call_block(&block, app.width)).collect::<Vec<_>>());
+    if !app.focus || block.denied.is_some() || block.result.is_error() {
+        let key = app.keymap.keys_of(Action::ToggleTranscript).first().map(ToString::to_string).unwrap_or_default();
+        let lines = block.lines(false, &key, app.width);
+        app.output.lines(std::iter::once(Line::default()).chain(lines).collect::<Vec<_>>());
+    }
+    app.transcript.push(Entry::Call(Box::new(block)));
 }
 
 fn answered(app: &mut App, outcome: &TurnOutcome, by: AnsweredBy) -> Vec<Effect> {
     app.output.end_reply();
     app.work = None;
+    app.working_message = None;
+    app.agents.turn_ended();
     app.usage.spent.merge(&outcome.spent);
     if by == AnsweredBy::Command && outcome.ended == TurnEnd::Done && !outcome.text.is_empty() {
         app.output.lines(markdown(&outcome.text, app.width));
@@ -229,6 +288,7 @@ fn answered(app: &mut App, outcome: &TurnOutcome, by: AnsweredBy) -> Vec<Effect>
 
 pub(super) fn show_prompt(app: &mut App, line: &Submission) {
     let text = format!("{}{}", line.mode.prefix(), line.shown);
+    app.transcript.push(Entry::Prompt(text.clone()));
     let lines = prompt(&text, app.width);
     app.output.lines(std::iter::once(Line::default()).chain(lines).collect::<Vec<_>>());
 }

@@ -4,6 +4,7 @@
 //! has to be done. [`App::bottom`] and [`App::take_finished`] say what is to be seen. Nothing here does I/O or
 //! asks a clock: the time comes with each input. `run` is the loop around it.
 
+mod agents;
 mod asked;
 mod command_dialogs;
 mod events;
@@ -11,27 +12,34 @@ mod output;
 mod pickers;
 mod press;
 mod run;
+mod status_facts;
 mod tools;
+mod transcript;
 mod view;
 
 pub use run::{TerminalEnd, TerminalOptions, WakeChannel, run};
 
+use crate::blocks::Todo;
 use crate::composer::{Composer, Image, InputMode, Submission};
 use crate::dialogs::Overlay;
-use crate::front::{HookRun, Question, QuestionId, Reply, Request, SessionEvent, SessionFacts};
+use crate::front::{Question, QuestionId, QueueReply, Reply, Request, SessionEvent, SessionFacts};
 use crate::keys::{Input, Keymap};
 use crate::markdown::Wake;
 use crate::palette::Palette;
-use ona_api::{Mode, ToolCall};
+use crate::status_command::StatusOutput;
+use crate::text::styled_line;
+use agents::Agents;
+use ona_api::{CallId, EventName, Mode, ToolCall};
 use ona_commands::{Function, slash_command};
-use ona_settings::StatusLineCommand;
+use ona_settings::StatusLineSettings;
 use ona_transcript::TokenUsage;
 use output::Output;
 use ratatui_core::style::Color;
 use ratatui_core::text::Line;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
+use transcript::{Transcript, TranscriptPage};
 
 /// What has to be done outside of the state.
 #[derive(Debug)]
@@ -40,6 +48,16 @@ pub(crate) enum Effect {
     Reply(QuestionId, Reply),
     /// End what runs now.
     Interrupt,
+    /// The turn takes along what waited.
+    HandOver(QueueReply, Vec<Submission>),
+    /// Let the command that a call waits for go on by itself.
+    ToBackground(CallId),
+    /// End the agents that work in the background.
+    StopAgents,
+    /// Open a text in the user's editor.
+    Edit(String, EditFor),
+    /// Look for an image in the clipboard.
+    PasteImage,
     SetMode(Mode),
     /// Stop the program like any other under job control.
     Suspend,
@@ -51,14 +69,22 @@ pub(crate) enum Effect {
     /// Put a text into the clipboard.
     Copy(String),
     /// Open a file in the person's editor.
-    Edit(PathBuf),
+    EditFile(PathBuf),
     /// Run this as the status line from now on.
-    StatusLine(Option<StatusLineCommand>),
     /// Look into a folder for the shell line.
     ListFolder {
         folder: PathBuf,
         typed: String,
     },
+}
+
+/// What becomes of a text that was edited outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditFor {
+    /// It is the text of the composer.
+    Composer,
+    /// It was only looked at.
+    Nothing,
 }
 
 /// Everything the screen knows.
@@ -73,9 +99,7 @@ pub(crate) struct App {
     /// The session thread has ended.
     pub(crate) ended: Option<Ended>,
     /// Texts that hook modules show in the status line, by their key.
-    pub(crate) statuses: Vec<(String, String)>,
-    /// What the user's own status command has printed.
-    pub(crate) own_status: Option<String>,
+    pub(crate) statuses: BTreeMap<String, String>,
     /// The colours of the theme.
     pub(crate) palette: Palette,
     /// Of the lines around the composer.
@@ -84,6 +108,24 @@ pub(crate) struct App {
     pub(crate) focus: bool,
     /// What the session is called.
     pub(crate) name: Option<String>,
+    /// What a hook module says instead of the word for what goes on.
+    working_message: Option<String>,
+    /// What the user's own status line command printed.
+    own_status: Vec<Line<'static>>,
+    /// Why that command failed, so that it is said once.
+    status_failure: Option<String>,
+    agents: Agents,
+    todos: Vec<Todo>,
+    show_todos: bool,
+    transcript: Transcript,
+    /// The transcript while it is open.
+    page: Option<TranscriptPage>,
+    /// The queue as the session has last kept it.
+    kept_queue: Vec<String>,
+    /// Only appending, for screen readers.
+    plain: bool,
+    /// From the command line; it is sent once the session is there.
+    first_prompt: Option<Submission>,
     output: Output,
     width: u16,
 }
@@ -120,8 +162,8 @@ pub(crate) struct Work {
     pub retry: Option<Retry>,
     pub interrupted: bool,
     pub compacting: bool,
-    /// Hooks that ran for the call that is next to end.
-    pub hooks: Vec<HookRun>,
+    /// The event whose hooks run now.
+    pub hook: Option<EventName>,
 }
 
 /// A request will be sent again.
@@ -138,14 +180,27 @@ pub(crate) struct Retry {
 pub(crate) struct RunningCall {
     pub call: ToolCall,
     pub since: Duration,
+    /// It is worked on; calls run one after another.
+    pub started: bool,
+    /// The newest of what it has printed.
+    pub output: String,
     /// Why it may not run.
     pub denied: Option<String>,
+}
+
+impl RunningCall {
+    fn new(call: ToolCall, since: Duration) -> Self {
+        Self { call, since, started: false, output: String::new(), denied: None }
+    }
 }
 
 /// How full the context is, and what the session has used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContextUse {
     pub tokens: u64,
+    /// Of all requests of this run.
+    pub input: u64,
+    pub output: u64,
     pub spent: TokenUsage,
 }
 
@@ -159,12 +214,22 @@ impl App {
             work: None,
             usage: ContextUse::default(),
             ended: None,
-            statuses: Vec::new(),
-            own_status: None,
+            statuses: BTreeMap::new(),
             palette: Palette::default(),
             colour: None,
             focus: false,
             name: None,
+            working_message: None,
+            own_status: Vec::new(),
+            status_failure: None,
+            agents: Agents::default(),
+            todos: Vec::new(),
+            show_todos: false,
+            transcript: Transcript::default(),
+            page: None,
+            kept_queue: Vec::new(),
+            plain: false,
+            first_prompt: None,
             output: Output::new(wake),
             width: 80,
         };
@@ -177,6 +242,7 @@ impl App {
     pub(crate) fn update(&mut self, input: &Input) -> Vec<Effect> {
         let mut effects = press::update(self, input);
         effects.extend(self.fill_preview());
+        effects.extend(self.queue_changed());
         effects
     }
 
@@ -184,7 +250,81 @@ impl App {
     pub(crate) fn hear(&mut self, event: SessionEvent, now: Duration) -> Vec<Effect> {
         let mut effects = events::hear(self, event, now);
         effects.extend(self.fill_preview());
+        effects.extend(self.queue_changed());
         effects
+    }
+
+    /// The session keeps what waits, so that a killed program does not lose it.
+    fn queue_changed(&mut self) -> Option<Effect> {
+        if self.composer.queued().len() == 0 && self.kept_queue.is_empty() {
+            return None;
+        }
+        let queue: Vec<String> = self.composer.queued().map(Submission::history_entry).collect();
+        if queue == self.kept_queue || self.session.is_none() {
+            return None;
+        }
+        self.kept_queue.clone_from(&queue);
+        Some(Effect::Send(Request::Queue(queue)))
+    }
+
+    /// The prompt of the command line.
+    pub(crate) fn begin_with(&mut self, prompt: &str) {
+        self.first_prompt = Some(Submission::prompt(prompt));
+    }
+
+    /// Only appending from now on: nothing is repainted that a screen reader has read.
+    pub(crate) fn set_plain(&mut self) {
+        self.plain = true;
+        self.composer.set_placeholder("");
+    }
+
+    /// Looks at what the command that is waited for has printed. Returns whether that may change.
+    pub(crate) fn look_at_output(&mut self) -> bool {
+        let (Some(session), Some(work)) = (&self.session, &mut self.work) else { return false };
+        let Some(running) = work.calls.first_mut().filter(|running| running.started) else { return false };
+        let Some(bytes) = session.tasks.recent_output(&running.call.id) else { return false };
+        let text = String::from_utf8_lossy(&bytes);
+        // A secret that begins before the first line is not looked for.
+        let whole = if bytes.len() < 8_000 { &text } else { text.split_once('\n').map_or("", |(_, rest)| rest) };
+        running.output = session.redactor.apply(whole).into_owned();
+        true
+    }
+
+    /// A prompt that waited goes along with the next request.
+    pub(crate) fn taken_along(&mut self, line: &Submission) {
+        events::show_prompt(self, line);
+    }
+
+    pub(crate) fn status_settings(&self) -> Option<StatusLineSettings> {
+        self.session.as_ref()?.status_line.settings.clone()
+    }
+
+    /// What the status line command has printed, or why it failed.
+    pub(crate) fn own_status(&mut self, output: StatusOutput) {
+        match output {
+            Ok(lines) => {
+                let padding = self.status_settings().map_or(0, |settings| settings.padding);
+                let padding = " ".repeat(usize::from(padding) + 1);
+                let redacted = |line: &String| match &self.session {
+                    Some(session) => session.redactor.apply(line).into_owned(),
+                    None => line.clone(),
+                };
+                let line = |text: &String| {
+                    let mut line = styled_line(&redacted(text));
+                    line.spans.insert(0, padding.clone().into());
+                    line
+                };
+                self.own_status = lines.iter().map(line).collect();
+                self.status_failure = None;
+            }
+            Err(why) => {
+                self.own_status.clear();
+                if self.status_failure.as_ref() != Some(&why) {
+                    events::voice(self, &format!("The command of statusLine failed: {why}"));
+                    self.status_failure = Some(why);
+                }
+            }
+        }
     }
 
     /// Lines for the scrollback since this was last asked.
@@ -199,7 +339,7 @@ impl App {
 
     /// Whether the screen changes with time alone: a clock counts while something is waited for.
     pub(crate) fn is_counting(&self) -> bool {
-        self.work.is_some() && self.dialogs.is_empty()
+        (self.work.is_some() || !self.agents.is_empty()) && self.dialogs.is_empty()
     }
 
     pub(crate) fn resize(&mut self, width: u16) {

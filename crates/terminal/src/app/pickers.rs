@@ -12,7 +12,7 @@ use crate::text::visible_line;
 use ona_api::model::MODELS;
 use ona_commands::{CommandQuestion, ScreenAction};
 use ona_orchestration::RewindPrompt;
-use ona_settings::{StatusLineCommand, TerminalSettings};
+use ona_settings::{StatusLineSettings, TerminalSettings};
 use ona_store::SessionLine;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ impl App {
     }
 
     /// What the settings say about the screen.
-    pub(super) fn take_settings(&mut self, settings: &TerminalSettings) -> Vec<Effect> {
+    pub(super) fn take_settings(&mut self, settings: &TerminalSettings) {
         if let Some(name) = &settings.theme {
             match Palette::named(name) {
                 Some(palette) => self.palette = palette,
@@ -119,14 +119,13 @@ impl App {
         if settings.vim {
             self.composer.set_vim(true);
         }
-        vec![Effect::StatusLine(settings.status_line.clone())]
     }
 
     /// Does what a command wants of the screen.
     pub(super) fn act_on_screen(&mut self, action: ScreenAction) -> Vec<Effect> {
         match action {
             ScreenAction::Copy(text) => vec![Effect::Copy(text)],
-            ScreenAction::Edit(file) => vec![Effect::Edit(file)],
+            ScreenAction::Edit(file) => vec![Effect::EditFile(file)],
             ScreenAction::Theme(name) => {
                 self.palette = Palette::named(&name).unwrap_or_default();
                 Vec::new()
@@ -149,7 +148,12 @@ impl App {
                 Vec::new()
             }
             ScreenAction::StatusLine(command) => {
-                vec![Effect::StatusLine(command.map(|command| StatusLineCommand { command, refresh: None }))]
+                if let Some(session) = &mut self.session {
+                    session.status_line.settings =
+                        command.map(|command| StatusLineSettings { command, padding: 0, refresh: None });
+                }
+                self.own_status.clear();
+                Vec::new()
             }
             ScreenAction::Name(name) => {
                 self.name = Some(name);

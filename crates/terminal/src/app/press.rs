@@ -1,17 +1,31 @@
 //! What keys do: first to the dialog, then to the composer, then to the program.
 
-use super::{App, Effect, Open, Purpose, asked, events};
+use super::transcript::{PageAnswer, TranscriptPage};
+use super::{App, EditFor, Effect, Open, Purpose, asked, events};
 use crate::component::Outcome;
 use crate::composer::{ComposerEvent, Submission};
 use crate::dialogs::{DialogReply, PickerReply};
-use crate::front::Reply;
-use crate::keys::{Action, Bound, Chord, Context, Input, Press, Resolved};
-use ona_api::Mode;
+use crate::front::{Reply, Request};
+use crate::keys::{Action, Bound, Chord, Context, Input, KeySequence, Press, Resolved};
+use crate::screen::Size;
+use ona_api::{Mode, Phase};
 
 pub(super) fn update(app: &mut App, input: &Input) -> Vec<Effect> {
+    if let Some(page) = &mut app.page {
+        let answer = page.input(input, &app.keymap);
+        return turn_page(app, answer);
+    }
     if let Some(open) = app.dialogs.front_mut() {
         match (open.overlay.input(input, &app.keymap), input) {
-            (Outcome::Done(answer), _) => return answered(app, answer),
+            (Outcome::Done(answer), input) => {
+                // What was waited for at a question does not count as time of the call.
+                if let (Input::Key(Press { at, .. }) | Input::Text { at, .. }, Some(work)) = (input, &mut app.work)
+                    && let Some(running) = work.calls.first_mut()
+                {
+                    running.since = *at;
+                }
+                return answered(app, answer);
+            }
             (Outcome::Changed, _) => return Vec::new(),
             (Outcome::Unclaimed, Input::Key(press)) if app.keymap.action(Context::Global, press.key).is_some() => {
                 return beside_a_dialog(app, *press);
@@ -98,14 +112,8 @@ fn composed(app: &mut App, event: ComposerEvent) -> Vec<Effect> {
         ComposerEvent::Command(name) => app.submit(Submission::prompt(&format!("/{name}"))),
         ComposerEvent::CheckImages(images) => vec![Effect::CheckImages(images)],
         ComposerEvent::ListFolder { folder, typed } => vec![Effect::ListFolder { folder, typed }],
-        ComposerEvent::EditExternally(_) => {
-            events::voice(app, "An editor cannot be opened from here yet. Ctrl+J writes a new line.");
-            Vec::new()
-        }
-        ComposerEvent::Shortcut(name) => {
-            events::voice(app, &format!("The shortcut {name} cannot be run from here yet."));
-            Vec::new()
-        }
+        ComposerEvent::EditExternally(text) => vec![Effect::Edit(text, EditFor::Composer)],
+        ComposerEvent::Shortcut(key) => vec![Effect::Send(Request::Shortcut(key))],
     }
 }
 
@@ -115,20 +123,103 @@ fn act(app: &mut App, action: Action) -> Vec<Effect> {
         Action::Redraw => vec![Effect::Redraw],
         Action::Suspend => vec![Effect::Suspend],
         Action::ModelPicker => app.submit(Submission::prompt("/model")),
-        // Said, so that nobody waits for it.
-        action => {
-            events::voice(app, &format!("Not available here yet: {} ({action}).", action.help()));
+        Action::ToggleTranscript => open_transcript(app),
+        Action::ToggleTodos => {
+            app.show_todos = !app.show_todos;
+            if app.show_todos && app.todos.is_empty() {
+                events::voice(app, "The agent has not made a todo list yet.");
+                app.show_todos = false;
+            }
+            Vec::new()
+        }
+        Action::Background => to_background(app),
+        Action::ImagePaste => vec![Effect::PasteImage],
+        Action::SendNow if app.work.is_some() && app.composer.queued().len() > 0 => app.interrupt(),
+        Action::KillAgents => vec![Effect::StopAgents],
+        // The composer and dialogs have seen to the rest where it means something.
+        _ => Vec::new(),
+    }
+}
+
+fn open_transcript(app: &mut App) -> Vec<Effect> {
+    if app.transcript.is_empty() {
+        events::voice(app, "Nothing has been said yet.");
+    } else if app.plain {
+        // A screen reader reads what is appended.
+        dump_transcript(app);
+    } else {
+        app.page = Some(TranscriptPage::new(&app.transcript, Size { width: app.width, height: 24 }));
+    }
+    Vec::new()
+}
+
+fn dump_transcript(app: &mut App) {
+    let (lines, _) = app.transcript.lines(true, app.width);
+    app.output.lines(lines);
+}
+
+fn turn_page(app: &mut App, answer: PageAnswer) -> Vec<Effect> {
+    match answer {
+        PageAnswer::Stays => {}
+        PageAnswer::Close => app.page = None,
+        PageAnswer::Dump => {
+            app.page = None;
+            dump_transcript(app);
+        }
+        PageAnswer::Edit => {
+            app.page = None;
+            let (lines, _) = app.transcript.lines(true, 120);
+            let lines: Vec<String> = lines.iter().map(|line| line.to_string().trim_end().to_owned()).collect();
+            return vec![Effect::Edit(lines.join("\n"), EditFor::Nothing)];
+        }
+    }
+    Vec::new()
+}
+
+fn to_background(app: &mut App) -> Vec<Effect> {
+    let running = app.work.as_ref().and_then(|work| work.calls.first()).filter(|running| running.started);
+    match running.filter(|running| running.call.name == "Bash") {
+        Some(running) => vec![Effect::ToBackground(running.call.id.clone())],
+        None => {
+            events::voice(app, "No command is running that could go on in the background.");
             Vec::new()
         }
     }
 }
 
-/// default, acceptEdits, plan, and from the start.
-fn cycle_mode(app: &mut App) -> Vec<Effect> {
-    match app.mode() {
-        None => Vec::new(),
-        Some(Mode::Default) => vec![Effect::SetMode(Mode::AcceptEdits)],
-        Some(Mode::AcceptEdits) => vec![Effect::SetMode(Mode::Plan)],
-        Some(Mode::Plan | Mode::BypassPermissions | Mode::DontAsk) => vec![Effect::SetMode(Mode::Default)],
+impl App {
+    /// A key of a hook module, unless the key has a meaning of its own.
+    pub(super) fn bind_shortcut(&mut self, key: &str, help: &str) {
+        let Ok(keys) = key.parse::<KeySequence>() else {
+            events::voice(self, &format!("A hook module registered the key {key:?}, which is not one: {help}"));
+            return;
+        };
+        let taken = |context| match self.keymap.get(context, &keys) {
+            None | Some(Bound::Shortcut(_)) => false,
+            Some(_) => true,
+        };
+        if taken(Context::Chat) || taken(Context::Global) {
+            events::voice(self, &format!("A hook module registered {key}, which has a meaning already; it keeps it."));
+            return;
+        }
+        self.keymap.bind(Context::Chat, keys, Bound::Shortcut(key.to_owned()));
     }
+}
+
+/// default, acceptEdits, plan, perhaps bypassPermissions, and from the start.
+fn cycle_mode(app: &mut App) -> Vec<Effect> {
+    let (may_bypass, phase) =
+        app.session.as_ref().map_or((false, Phase::Idle), |session| (session.may_bypass, session.phase));
+    let next = match app.mode() {
+        None => return Vec::new(),
+        Some(Mode::Default) => Mode::AcceptEdits,
+        // The phase follows with the next prompt, so that passing by changes nothing that lasts.
+        Some(Mode::AcceptEdits) => Mode::Plan,
+        Some(Mode::Plan) if may_bypass => Mode::BypassPermissions,
+        Some(Mode::Plan | Mode::BypassPermissions | Mode::DontAsk) => Mode::Default,
+    };
+    if app.mode() == Some(Mode::Plan) && phase == Phase::Planning {
+        events::voice(app, "The phase stays planning: changes are closed until a plan is approved.");
+    }
+    vec![Effect::SetMode(next)]
 }

@@ -4,9 +4,8 @@
 //! into one channel, and this thread takes it out. A key is painted at once. What streams in is
 //! painted at most thirty times a second, and nothing at all happens while nothing arrives.
 
-use super::{App, Effect, Ended};
-use crate::composer::Submission;
-use crate::front::{EventSender, SessionEvent, SessionThread};
+use super::{App, EditFor, Effect, Ended};
+use crate::front::{EventSender, SessionEvent, SessionThread, StartChoices};
 use crate::input::{KeyReader, Signal, Wake};
 use crate::keys::Decoder;
 use crate::screen::{Capabilities, Modes, Painter, PainterOptions, Restore, Size};
@@ -15,7 +14,9 @@ use crate::surroundings::Surroundings;
 use ona_api::digest;
 use ona_orchestration::set_mode;
 use ona_process::TurnCancellation;
+use ona_runtime::session_start::SetupTrigger;
 use ona_runtime::{Failure, Launch};
+use ona_tools::TaskKind;
 use std::io::{self, Stdout, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -23,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Time between two frames of a reply that streams in.
 const FRAME: Duration = Duration::from_millis(34);
+/// Time between two looks at the output of a command.
+const OUTPUT: Duration = Duration::from_millis(150);
+const SECOND: Duration = Duration::from_secs(1);
 /// How long the end waits for the colours of code.
 const LAST_COLOURS: Duration = Duration::from_millis(500);
 
@@ -31,6 +35,12 @@ const LAST_COLOURS: Duration = Duration::from_millis(500);
 pub struct TerminalOptions {
     /// The first prompt.
     pub prompt: Option<String>,
+    /// Which Setup hooks run before the session (`--init`, `--maintenance`).
+    pub setup: Option<SetupTrigger>,
+    /// The modes that Shift+Tab goes through include the one that asks for nothing.
+    pub may_bypass: bool,
+    /// Only append, as screen readers need it.
+    pub plain: bool,
 }
 
 /// How it was left.
@@ -45,8 +55,13 @@ pub struct TerminalEnd {
 /// Shows the screen until the person leaves.
 pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Result<TerminalEnd, Failure> {
     let failed = |error: io::Error| Failure::refused(format_args!("the terminal cannot be used: {error}"));
-    let can = Capabilities::of(&launch.env);
-    let restore = Restore::enter(Modes { keyboard_flags: can.keyboard_flags }).map_err(failed)?;
+    let found = Capabilities::of(&launch.env);
+    let can = Capabilities { repaints: found.repaints && !options.plain, ..found };
+    let restore = match can.repaints {
+        true => Restore::enter(Modes { keyboard_flags: can.keyboard_flags }),
+        false => Restore::plain(),
+    };
+    let restore = restore.map_err(failed)?;
     let painting = PainterOptions { size: size(), colours: can.colours, reflow: can.reflow };
     let painter = match can.repaints {
         true => Painter::new(io::stdout(), painting),
@@ -61,18 +76,21 @@ pub fn run(launch: Launch, options: TerminalOptions, wakes: WakeChannel) -> Resu
         sender.send(Wake::Nudge).ok();
     });
     let surroundings = Surroundings::new(&launch, sender.clone());
-    let events = EventSender::new(sender.clone());
-    let status_command = StatusCommand::start(launch.env.clone(), launch.cwd.clone(), events).map_err(failed)?;
+    let status = StatusCommand::new(launch.env.clone(), launch.cwd.clone(), sender.clone());
     let app = App::new(nudge);
-    let mut screen = Screen { app, painter, began, painted: None, restore, keys: None, surroundings, status_command };
+    let mut screen =
+        Screen { app, painter, began, painted: None, restore, keys: None, surroundings, status, has_output: false };
+    if !can.repaints {
+        screen.app.set_plain();
+    }
     screen.paint().map_err(failed)?;
     screen.read_keybindings();
     screen.keys = Some(KeyReader::start(sender.clone()).map_err(failed)?);
     let cancellation = TurnCancellation::new(CancellationToken::new());
-    let thread = SessionThread::start(launch, cancellation, EventSender::new(sender)).map_err(failed)?;
+    let choices = StartChoices { setup: options.setup, may_bypass: options.may_bypass };
+    let thread = SessionThread::start(launch, cancellation, EventSender::new(sender), choices).map_err(failed)?;
     if let Some(prompt) = options.prompt {
-        let effects = screen.app.submit(Submission::prompt(&prompt));
-        screen.perform(effects, &thread).map_err(failed)?;
+        screen.app.begin_with(&prompt);
     }
     let interrupted = screen.turn(&receiver, &thread).map_err(failed)?;
     thread.join();
@@ -115,7 +133,9 @@ struct Screen {
     restore: Restore,
     keys: Option<KeyReader>,
     surroundings: Surroundings,
-    status_command: StatusCommand,
+    status: StatusCommand,
+    /// A command runs whose output is shown.
+    has_output: bool,
 }
 
 impl Screen {
@@ -162,6 +182,13 @@ impl Screen {
                                 self.perform(effects, thread)?;
                             }
                             Wake::Nudge => {}
+                            Wake::StatusLine { generation, output } => {
+                                if self.status.is_current(generation) {
+                                    self.app.own_status(output);
+                                }
+                            }
+                            Wake::Image(Ok(image)) => self.app.composer.insert_image(image.media_type, image.data),
+                            Wake::Image(Err(why)) => self.app.composer.show_hint(&why, self.began.elapsed()),
                             Wake::Files(files) => self.app.composer.set_sources(|sources| sources.set_files(files)),
                             Wake::Signal(Signal::Resized) => urgent = true,
                             Wake::Signal(Signal::Continued) => {
@@ -196,15 +223,14 @@ impl Screen {
     fn wait(&self, dirty: bool) -> Option<Duration> {
         let since = self.painted.map_or(Duration::MAX, |painted| painted.elapsed());
         let hint = self.app.composer.deadline().map(|at| at.saturating_sub(self.began.elapsed()));
+        let status = self.status.deadline().map(|at| at.saturating_sub(self.began.elapsed()));
         let next = match (dirty, self.app.is_counting()) {
             (true, _) => Some(FRAME.saturating_sub(since)),
-            (false, true) => Some(Duration::from_secs(1).saturating_sub(since)),
+            (false, true) if self.has_output => Some(OUTPUT.saturating_sub(since)),
+            (false, true) => Some(SECOND.saturating_sub(since)),
             (false, false) => None,
         };
-        match (next, hint) {
-            (Some(next), Some(hint)) => Some(next.min(hint)),
-            (one, other) => one.or(other),
-        }
+        [next, hint, status].into_iter().flatten().min()
     }
 
     fn perform(&mut self, effects: Vec<Effect>, thread: &SessionThread) -> io::Result<()> {
@@ -216,6 +242,27 @@ impl Screen {
                 }
                 Effect::Reply(id, reply) => thread.questions.reply(id, reply),
                 Effect::Interrupt => thread.cancellation.cancel_turn(),
+                Effect::HandOver(reply, lines) => match reply.send(lines.clone()) {
+                    Ok(()) => lines.iter().for_each(|line| self.app.taken_along(line)),
+                    // The turn has ended meanwhile; they are its successor's.
+                    Err(lines) => self.app.composer.give_back(lines),
+                },
+                Effect::ToBackground(call) => {
+                    let tasks = self.app.session.as_ref().map(|session| &session.tasks);
+                    if !tasks.is_some_and(|tasks| tasks.send_to_background(&call)) {
+                        self.say("The command has ended already.");
+                    }
+                }
+                Effect::StopAgents => {
+                    let Some(session) = &self.app.session else { continue };
+                    let agents = session.tasks.running().into_iter().filter(|task| task.kind == TaskKind::Agent);
+                    let stopped = agents.filter(|task| session.tasks.stop(&task.id)).count();
+                    if stopped == 0 {
+                        self.say("No agent works in the background.");
+                    }
+                }
+                Effect::Edit(text, purpose) => self.edit(&text, purpose)?,
+                Effect::PasteImage => self.surroundings.paste_image(),
                 Effect::SetMode(mode) => {
                     if let Some(session) = &self.app.session
                         && let Err(why) = set_mode(&session.rules, mode)
@@ -242,8 +289,7 @@ impl Screen {
                     let words = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
                     self.app.hear(SessionEvent::Note(format!("Copied {words}.")), self.began.elapsed());
                 }
-                Effect::Edit(file) => self.edit(&file)?,
-                Effect::StatusLine(command) => self.status_command.set(command),
+                Effect::EditFile(file) => self.edit_file(&file)?,
                 Effect::CheckImages(images) => {
                     for image in self.surroundings.missing_images(&images) {
                         self.app.composer.reject_image(&image);
@@ -262,35 +308,65 @@ impl Screen {
         let (size, now) = (size(), self.began.elapsed());
         self.app.composer.expire(now);
         self.app.resize(size.width);
+        self.has_output = self.app.look_at_output();
+        if let (Some(settings), Some(facts)) = (self.app.status_settings(), self.app.status_facts(now)) {
+            self.status.look(&settings, &facts, now);
+        }
+        if let Some(mut page) = self.app.page(size) {
+            self.app.palette.apply(&mut page.lines);
+            self.painter.overlay(size, Some(&page))?;
+            self.painted = Some(Instant::now());
+            return Ok(());
+        }
+        self.painter.overlay(size, None)?;
         let mut finished = self.app.take_finished();
         let mut bottom = self.app.bottom(size, now);
         self.app.palette.apply(&mut finished);
         self.app.palette.apply(&mut bottom.lines);
-        self.status_command.tell(|| self.app.status_facts());
         self.painter.paint(size, &finished, &bottom)?;
-        self.painter.title(self.app.title(), self.app.name.as_deref().unwrap_or_default())?;
+        self.painter.title(self.app.title(), self.app.name())?;
         self.painted = Some(Instant::now());
         Ok(())
     }
 
-    /// Leaves the terminal to the person's editor.
-    fn edit(&mut self, file: &std::path::Path) -> io::Result<()> {
-        self.painter.leave(size())?;
-        let paused = self.keys.as_ref().map(KeyReader::pause);
-        self.restore.lend()?;
-        let edited = self.surroundings.edit(file);
-        self.restore.take_over()?;
-        drop(paused);
-        let words = match edited {
-            Ok(()) => format!("Closed {}", file.display()),
-            Err(why) => format!("{} was not edited: {why}", file.display()),
-        };
-        self.app.hear(SessionEvent::Note(words), self.began.elapsed());
+    /// Leaves the terminal to the user's editor with a file of theirs.
+    fn edit_file(&mut self, file: &std::path::Path) -> io::Result<()> {
+        let edited = self.with_terminal_lent(|screen| screen.surroundings.edit_file(file))?;
+        match edited {
+            Ok(()) => self.say(&format!("Closed {}", file.display())),
+            Err(why) => self.say(&format!("{} was not edited: {why}", file.display())),
+        }
         // What of it counts at once.
         if file.file_name().is_some_and(|name| name == "keybindings.json") {
             self.read_keybindings();
         }
         self.paint()
+    }
+
+    /// The same with a text.
+    fn edit(&mut self, text: &str, purpose: EditFor) -> io::Result<()> {
+        let edited = self.with_terminal_lent(|screen| screen.surroundings.edit(text))?;
+        match (edited, purpose) {
+            (Ok(text), EditFor::Composer) => self.app.composer.set_text(&text),
+            (Ok(_), EditFor::Nothing) => {}
+            (Err(why), _) => self.say(&why),
+        }
+        self.paint()
+    }
+
+    fn with_terminal_lent<T>(&mut self, work: impl FnOnce(&Self) -> T) -> io::Result<T> {
+        self.painter.overlay(size(), None)?;
+        self.painter.leave(size())?;
+        let paused = self.keys.as_ref().map(KeyReader::pause);
+        self.restore.lend()?;
+        let done = work(self);
+        self.restore.take_over()?;
+        drop(paused);
+        Ok(done)
+    }
+
+    fn say(&mut self, sentence: &str) {
+        self.app.hear(SessionEvent::Note(sentence.to_owned()), self.began.elapsed());
     }
 
     /// Leaves the terminal to the shell until it continues us.

@@ -70,7 +70,8 @@ pub fn call_block(block: &CallBlock<'_>, width: u16) -> Vec<Line<'static>> {
         CallState::Finished { result, .. } => lines.extend(body(block, result, width)),
         CallState::Denied { reason, by } => {
             // The line of the hooks says the same.
-            if !block.hooks.iter().flat_map(|hooks| &hooks.denied).any(|denied| denied.trim() == reason.trim()) {
+            if !block.hooks.iter().flat_map(|hooks| &hooks.denied).any(|denied| reason.trim().ends_with(denied.trim()))
+            {
                 lines.extend(indented(reason, theme::FAILED, width));
             }
             if let Some(by) = by {
@@ -163,7 +164,7 @@ fn summary(call: &ToolCall, result: &ToolResult) -> Option<String> {
             let done = todos.iter().filter(|todo| todo.state == TodoState::Completed).count();
             Some(format!("{done} of {} done", todos.len()))
         }
-        "Bash" if lines == 0 => Some("no output".to_owned()),
+        "Bash" | "!" if lines == 0 => Some("no output".to_owned()),
         _ => None,
     }
 }
@@ -188,10 +189,11 @@ fn body(block: &CallBlock<'_>, result: &ToolResult, width: u16) -> Vec<Line<'sta
             _ => {}
         }
     }
-    let style = if result.is_error() && name != "Bash" { theme::FAILED } else { theme::DIM };
+    let shell = name == "Bash" || name == "!";
+    let style = if result.is_error() && !shell { theme::FAILED } else { theme::DIM };
     let rows = output(output_text(&result.content).trim_end(), style, width);
     // What a command printed last says how it ended.
-    let keep = if name == "Bash" { Keep::Last } else { Keep::First };
+    let keep = if shell { Keep::Last } else { Keep::First };
     fold(rows, FOLDED, keep, block, width)
 }
 

@@ -44,8 +44,17 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
+/// A number of tokens, in thousands where that says enough: `940 tokens`, `1.2k tokens`.
+fn tokens(count: u64) -> String {
+    match count {
+        0..=999 => format!("{count} tokens"),
+        1_000..=99_999 => format!("{:.1}k tokens", count as f64 / 1_000.0),
+        _ => format!("{}k tokens", count / 1_000),
+    }
+}
+
 /// Sentences, wrapped below a head.
-fn indented(text: &str, style: Style, width: u16) -> Vec<Line<'static>> {
+pub(crate) fn indented(text: &str, style: Style, width: u16) -> Vec<Line<'static>> {
     let indent = [Span::raw(INDENT)];
     let text = visible(text);
     text.lines().flat_map(|line| wrap(&[Span::styled(line.to_owned(), style)], width, &indent, &indent)).collect()

@@ -1,7 +1,7 @@
 //! What is said around calls: prompts, notices, failures with their remedy, waits, agents.
 
 use super::{INDENT, duration, indented};
-use crate::text::{cut_line, visible, visible_line, wrap};
+use crate::text::{cut, cut_line, visible, visible_line, wrap};
 use crate::theme;
 use ratatui_core::text::{Line, Span};
 use std::time::Duration;
@@ -79,6 +79,7 @@ pub struct AgentBlock<'a> {
     pub kind: &'a str,
     pub description: &'a str,
     pub calls: usize,
+    pub tokens: u64,
     pub elapsed: Duration,
     /// What it does right now; nothing once it has ended.
     pub doing: Option<&'a str>,
@@ -92,11 +93,18 @@ pub fn agent_block(agent: &AgentBlock<'_>, width: u16) -> Vec<Line<'static>> {
         Some(true) => ("● ", theme::ADDED),
         Some(false) => ("✗ ", theme::FAILED),
     };
-    let facts = format!("  {} · {}", super::counted(agent.calls, "call"), duration(agent.elapsed));
+    let mut facts = vec![super::counted(agent.calls, "call")];
+    facts.extend((agent.tokens > 0).then(|| super::tokens(agent.tokens)));
+    facts.push(duration(agent.elapsed));
+    let facts = format!("  {}", facts.join(" · "));
+    let kind = visible_line(agent.kind);
+    // What it was told gives way to the facts.
+    let fixed = 2 + crate::screen::text_width(&kind) + 2 + crate::screen::text_width(&facts);
+    let description = cut(&visible_line(agent.description), usize::from(width).saturating_sub(fixed).max(4));
     let spans = vec![
         Span::styled(mark, style),
-        Span::styled(visible_line(agent.kind), theme::HEADING),
-        Span::raw(format!("  {}", visible_line(agent.description))),
+        Span::styled(kind, theme::HEADING),
+        Span::raw(format!("  {description}")),
         Span::styled(facts, theme::DIM),
     ];
     let mut lines = vec![cut_line(Line::from(spans), usize::from(width))];

@@ -29,6 +29,13 @@ impl Submission {
         }
     }
 
+    /// What [`Submission::history_entry`] has made. An image is its label then.
+    pub fn of_entry(entry: &str) -> Submission {
+        let mode = [InputMode::Shell, InputMode::Memory].into_iter().find(|mode| entry.starts_with(mode.prefix()));
+        let mode = mode.unwrap_or_default();
+        Submission { mode, ..Submission::prompt(&entry[mode.prefix().len()..]) }
+    }
+
     /// The input for the file of older prompts: in full, with its prefix.
     pub fn history_entry(&self) -> String {
         format!("{}{}", self.mode.prefix(), self.text)
@@ -44,6 +51,13 @@ impl Composer {
     /// Puts a submission behind those that wait.
     pub fn enqueue(&mut self, submission: Submission) {
         self.queue.push_back(submission);
+    }
+
+    /// Puts submissions in front of those that wait.
+    pub fn give_back(&mut self, submissions: Vec<Submission>) {
+        for submission in submissions.into_iter().rev() {
+            self.queue.push_front(submission);
+        }
     }
 
     /// Takes the oldest submission that waits.

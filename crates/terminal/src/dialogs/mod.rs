@@ -6,6 +6,7 @@
 
 mod choice;
 mod config;
+mod custom;
 mod elicitation;
 mod frame;
 mod guard;
@@ -22,6 +23,7 @@ mod viewer;
 
 pub use choice::{ChoiceDialog, ChoiceOption, ChoiceQuestion, ChoiceReply};
 pub use config::{ConfigEditor, ConfigEntry, ConfigReply, ConfigValue};
+pub use custom::CustomDialog;
 pub use elicitation::{ElicitationForm, ElicitationPrompt, ElicitationReply};
 pub use overlay::{Dialog, DialogReply, Overlay};
 pub use permission::{PermissionDialog, PermissionPrompt, PermissionReply};

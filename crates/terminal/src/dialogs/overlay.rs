@@ -2,7 +2,7 @@
 
 use super::guard::Guard;
 use super::{
-    ChoiceDialog, ChoiceReply, ConfigEditor, ConfigReply, ElicitationForm, ElicitationReply, InputDialog,
+    ChoiceDialog, ChoiceReply, ConfigEditor, ConfigReply, CustomDialog, ElicitationForm, ElicitationReply, InputDialog,
     PermissionDialog, PermissionReply, Picker, PickerReply, PlanDialog, PlanReply, QuestionDialog, QuestionReply,
     RewindDialog, RewindReply, TrustDialog, TrustReply, Viewer, ViewerReply,
 };
@@ -53,6 +53,7 @@ dialogs! {
     Viewer(Viewer => ViewerReply),
     Config(ConfigEditor => ConfigReply),
     Input(InputDialog => Option<String>),
+    Custom(CustomDialog => Option<String>),
 }
 
 /// An open dialog and since when it is there.

@@ -1,19 +1,20 @@
 //! Opens the project and assembles the session, with the question of trust first.
 
-use super::hooks::ReportingRunner;
+use super::hooks::HookListener;
 use super::operator::TerminalOperator;
 use super::person::Person;
 use super::questions::{Question, Reply};
-use super::{Backend, SessionEvent, SessionFacts};
+use super::waiting::ComposerQueue;
+use super::{Backend, SessionEvent, SessionFacts, StatusLineFacts};
 use ona_api::permission_update::Behavior;
 use ona_commands::{CommandScreen, FrontParts, SessionObserver, SessionParts};
-use ona_hookplane::{HookFailure, OnFailure, Runner};
+use ona_hookplane::{HookFailure, ObservedRunner, OnFailure, Runner};
 use ona_mcp::ServerTransport;
 use ona_orchestration::{Events, Session};
 use ona_runtime::session_choice::Begin;
 use ona_runtime::session_start::ReadySession;
 use ona_runtime::{Failure, Launch, OpenProject, Purpose, Runtime};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Asks whether the folder is trusted, if that was never answered and anything of it would run.
 /// Nothing of the folder has run before the answer. `None` if the person left instead.
@@ -39,7 +40,9 @@ pub(super) async fn assemble<'a>(
     begin: &Begin,
 ) -> Result<(SessionParts<'a>, Arc<dyn CommandScreen>), Failure> {
     let events = backend.events.clone();
-    let reporting = |processes| -> Arc<dyn Runner> { Arc::new(ReportingRunner { processes, events: events.clone() }) };
+    let reporting = |processes| -> Arc<dyn Runner> {
+        Arc::new(ObservedRunner { processes, observer: HookListener(events.clone()) })
+    };
     let failures = events.clone();
     let on_failure: OnFailure =
         Arc::new(move |failure: &HookFailure| failures.send(SessionEvent::Note(failure.text.clone())));
@@ -52,6 +55,7 @@ pub(super) async fn assemble<'a>(
         questions: Arc::clone(&backend.questions),
         cancellation: cancellation.clone(),
         events: events.clone(),
+        emitter: OnceLock::new(),
     });
     let front = FrontParts {
         operator: Arc::new(TerminalOperator {
@@ -62,29 +66,39 @@ pub(super) async fn assemble<'a>(
             hooks: Arc::clone(&runtime.hooks),
         }),
         events: turn_events,
-        observer: Arc::new(Observer(events)),
+        waiting: Some(Arc::new(ComposerQueue::new(events.clone()))),
+        observer: Arc::new(Observer { events, may_bypass: backend.choices.may_bypass }),
         prompter: Some(Arc::clone(&person) as _),
         relay: None,
         screen: Some(Arc::clone(&person) as _),
         person: Some(Arc::clone(&person) as _),
-        setup: None,
+        setup: backend.choices.setup,
     };
     let starts = |definition: &ona_mcp::ServerDefinition| definition.endpoint != ServerTransport::Host;
     let parts = SessionParts::assemble(launch, open, runtime, cancellation, front, begin, starts).await?;
+    if let Some(modules) = &parts.runtime.modules {
+        // Set once: this is the only place.
+        person.emitter.set((Arc::clone(&modules.emitter), tokio::runtime::Handle::current())).ok();
+    }
     Ok((parts, person))
 }
 
-struct Observer(super::EventSender);
+struct Observer {
+    events: super::EventSender,
+    may_bypass: bool,
+}
 
 impl SessionObserver for Observer {
     fn ready(&self, parts: &SessionParts<'_>, session: &Session, _: &str, ready: &ReadySession) {
-        self.0.send(SessionEvent::Ready(Box::new(facts(parts, session, Some(ready.turn.current_model.clone())))));
+        let model = Some(ready.turn.current_model.clone());
+        let facts = SessionFacts { may_bypass: self.may_bypass, ..facts(parts, session, model) };
+        self.events.send(SessionEvent::Ready(Box::new(facts)));
     }
 
     fn entered(&self, _: &Session) {}
 
     fn note(&self, sentence: &str) {
-        self.0.send(SessionEvent::Note(sentence.to_owned()));
+        self.events.send(SessionEvent::Note(sentence.to_owned()));
     }
 }
 
@@ -98,6 +112,7 @@ pub(super) fn facts(
     let of_files = of_files.map(|skill| (skill.name.clone(), skill.description.clone()));
     let modules = session.modules.iter().flat_map(|modules| modules.emitter.commands());
     let of_modules = modules.map(|command| (command.name, command.description.unwrap_or_default()));
+    let shortcuts = session.modules.iter().flat_map(|modules| modules.emitter.shortcuts());
     SessionFacts {
         session: session.place.session.0.clone(),
         model,
@@ -106,16 +121,35 @@ pub(super) fn facts(
         phase: ona_api::Phase::Idle,
         guards: guards(parts, session),
         folder: session.cx.cwd.to_string_lossy().into_owned(),
-        project: parts.launch.project.to_string_lossy().into_owned(),
         title: title(parts, session),
         terminal: parts.runtime.settings.terminal.clone(),
+        tasks: Arc::clone(&parts.runtime.tasks),
+        redactor: parts.open.redactor.clone(),
+        shortcuts: shortcuts.map(|one| (one.key, one.description.unwrap_or_default())).collect(),
+        may_bypass: false,
+        status_line: status_line(parts, session),
         commands: of_files.chain(of_modules).collect(),
     }
 }
 
 /// What the session is called. A name that cannot be read is not shown.
-fn title(parts: &SessionParts<'_>, session: &Session) -> Option<String> {
+pub(super) fn title(parts: &SessionParts<'_>, session: &Session) -> Option<String> {
     parts.open.store.reader().and_then(|reader| reader.title(&session.place.session)).ok().flatten()
+}
+
+/// What the user's own status line is told; it is not run while hooks are switched off as a whole.
+fn status_line(parts: &SessionParts<'_>, session: &Session) -> StatusLineFacts {
+    let settings = &parts.runtime.settings;
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    StatusLineFacts {
+        settings: settings.status_line.value.clone().filter(|_| !settings.hooks.all_disabled),
+        conversation: session.place.conversation.0.clone(),
+        project: text(&parts.launch.project),
+        added: session.cx.extra.iter().map(|dir| text(dir)).collect(),
+        worktree: parts.worktree_path().map(text),
+        output_style: parts.style_name().to_owned(),
+        agent: session.agent_type.clone(),
+    }
 }
 
 fn guards(parts: &SessionParts<'_>, session: &Session) -> Vec<String> {

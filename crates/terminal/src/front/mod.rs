@@ -7,13 +7,16 @@
 
 mod assemble;
 mod hooks;
+mod meanwhile;
 mod operator;
 mod person;
 mod questions;
 mod serve;
+mod waiting;
 
 pub(crate) use hooks::HookRun;
 pub(crate) use questions::{ModuleAsk, OpenQuestions, PermissionAsk, Question, QuestionId, Reply, TrustAsk};
+pub(crate) use waiting::QueueReply;
 
 use crate::composer::Submission;
 use ona_api::Phase;
@@ -21,6 +24,7 @@ use ona_commands::{AnsweredBy, ScreenAction};
 use ona_orchestration::{CurrentModel, RewindPrompt, TurnEnd, TurnEvent, TurnOutcome};
 use ona_permissions::PermissionEngine;
 use ona_process::TurnCancellation;
+use ona_runtime::session_start::SetupTrigger;
 use ona_runtime::{Failure, Launch};
 use ona_settings::TerminalSettings;
 use ona_store::SessionLine;
@@ -42,6 +46,10 @@ pub(crate) enum Request {
     RewindPoints,
     /// The operator has chosen another model.
     ModelChanged,
+    /// A key that a hook module has registered.
+    Shortcut(String),
+    /// What waits in the composer now, so that a killed program does not lose it.
+    Queue(Vec<String>),
     /// End the session and the program.
     Leave,
 }
@@ -57,6 +65,14 @@ pub(crate) enum SessionEvent {
     History(Vec<(bool, String)>),
     /// What was prompted in this project before, the oldest first.
     OlderPrompts(Vec<String>),
+    /// The name of the session.
+    Name(Option<String>),
+    /// What waited in the composer when the session was left.
+    Queued(Vec<String>),
+    /// A turn takes along what waits.
+    WantsQueue(QueueReply),
+    /// A turn was interrupted before it took this in.
+    GiveBack(Submission),
     /// A sentence for the person.
     Note(String),
     /// A text of a hook module for the status line; none takes it away.
@@ -64,12 +80,16 @@ pub(crate) enum SessionEvent {
         key: String,
         text: Option<String>,
     },
+    /// A message of a hook module, as lines with their styles.
+    ModuleMessage(Vec<String>),
     /// A hook module writes into the composer.
     SetText(String),
     /// Something only a screen can do.
     Act(ScreenAction),
-    /// The line of the user's own status command.
-    OwnStatus(Option<String>),
+    /// A hook module reads the composer.
+    WantsText(tokio::sync::oneshot::Sender<String>),
+    /// What hook modules say instead of the word for what goes on.
+    WorkingMessage(Option<String>),
     Sessions(Vec<SessionLine>),
     /// The last messages of a session, for the list of them.
     SessionPreview {
@@ -78,6 +98,7 @@ pub(crate) enum SessionEvent {
     },
     RewindPoints(Vec<RewindPrompt>),
     Turn(Box<TurnEvent>),
+    HookStarted(ona_api::EventName),
     Hook(HookRun),
     /// A line is being answered.
     Began,
@@ -99,6 +120,19 @@ pub(crate) enum SessionEvent {
     },
 }
 
+/// What the user's status line command is told beside what the screen knows.
+#[derive(Clone, Debug)]
+pub(crate) struct StatusLineFacts {
+    /// `None`: there is no such command.
+    pub settings: Option<ona_settings::StatusLineSettings>,
+    pub conversation: String,
+    pub project: String,
+    pub added: Vec<String>,
+    pub worktree: Option<String>,
+    pub output_style: String,
+    pub agent: Option<String>,
+}
+
 /// What the screen shows about a session and may change beside it.
 #[derive(Clone)]
 pub(crate) struct SessionFacts {
@@ -111,11 +145,18 @@ pub(crate) struct SessionFacts {
     pub guards: Vec<String>,
     /// The folder it works in.
     pub folder: String,
-    /// The root of the project.
-    pub project: String,
     pub title: Option<String>,
     /// What the settings say about the screen.
     pub terminal: TerminalSettings,
+    /// What runs beside the turn, and what its calls wait for.
+    pub tasks: Arc<ona_tools::Tasks>,
+    pub redactor: ona_api::Redactor,
+    /// Keys of hook modules, with their help.
+    pub shortcuts: Vec<(String, String)>,
+    /// The operator allowed it at the start.
+    pub may_bypass: bool,
+    /// What the user's own status line is told.
+    pub status_line: StatusLineFacts,
     /// Names and help of what a slash may be followed by, beside the built-in commands.
     pub commands: Vec<(String, String)>,
 }
@@ -141,6 +182,14 @@ struct Backend {
     questions: Arc<OpenQuestions>,
     cancellation: TurnCancellation,
     events: EventSender,
+    choices: StartChoices,
+}
+
+/// What was chosen on the command line for the terminal.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StartChoices {
+    pub setup: Option<SetupTrigger>,
+    pub may_bypass: bool,
 }
 
 /// Sends events to the screen. One that nobody hears any more is dropped.
@@ -167,11 +216,16 @@ impl EventSender {
 }
 
 impl SessionThread {
-    pub(crate) fn start(launch: Launch, cancellation: TurnCancellation, events: EventSender) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        launch: Launch,
+        cancellation: TurnCancellation,
+        events: EventSender,
+        choices: StartChoices,
+    ) -> std::io::Result<Self> {
         let (requests, inbox) = unbounded_channel();
         let questions = Arc::new(OpenQuestions::new(events.clone()));
-        let backend =
-            Backend { launch, inbox, questions: Arc::clone(&questions), cancellation: cancellation.clone(), events };
+        let (asked, stops) = (Arc::clone(&questions), cancellation.clone());
+        let backend = Backend { launch, inbox, questions: asked, cancellation: stops, events, choices };
         let thread = std::thread::Builder::new().name("session".into()).spawn(move || serve::run(backend))?;
         Ok(Self { requests, questions, cancellation, thread })
     }

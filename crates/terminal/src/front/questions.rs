@@ -30,9 +30,23 @@ pub(crate) enum Question {
 /// A dialog of a hook module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ModuleAsk {
-    Confirm { title: String, message: String },
-    Select { title: String, options: Vec<String> },
-    Input { title: String, placeholder: String },
+    Confirm {
+        title: String,
+        message: String,
+    },
+    Select {
+        title: String,
+        options: Vec<String>,
+    },
+    Input {
+        title: String,
+        placeholder: String,
+        text: String,
+    },
+    /// A component of the module, as the lines it has drawn; the answer is the key that it gets.
+    Custom {
+        lines: Vec<String>,
+    },
 }
 
 /// May this call run? Also the questions of a model and the approval of a plan, which are calls.

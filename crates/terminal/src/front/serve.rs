@@ -1,8 +1,9 @@
 //! The loop of the session thread: lines, one after another, and what happens between them.
 
-use super::assemble::{ask_for_trust, assemble, facts};
+use super::assemble::{ask_for_trust, assemble, facts, title};
+use super::meanwhile::Meanwhile;
 use super::questions::{Question, Reply};
-use super::{Backend, Request, SessionEvent};
+use super::{Backend, Request, SessionEvent, SessionFacts};
 use crate::composer::{Image, ImageSource, InputMode, Submission};
 use ona_api::{SessionId, SessionOrigin};
 use ona_commands::{
@@ -11,7 +12,7 @@ use ona_commands::{
 use ona_orchestration::{SessionEndReason, TurnOutcome, UserPrompt};
 use ona_runtime::session_start::{Preparation, SessionError};
 use ona_runtime::{Failure, Launch, OpenProject, block_on, session_choice};
-use ona_store::{SessionLine, Store};
+use ona_store::{SessionLine, Store, StoreError};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
@@ -91,12 +92,14 @@ async fn session(backend: &mut Backend, resumable: &mut Option<String>, again: b
     }
     let (tasks, servers) = (Arc::clone(&parts.runtime.tasks), Arc::clone(&parts.runtime.mcp.servers));
     let began = SessionRunner::begin(parts, begin, SessionOrigin::Terminal).await;
+    let may_bypass = backend.choices.may_bypass;
     let ended = match began {
         Ok(mut runner) => {
             *resumable = Some(runner.session.place.session.0.clone());
             let Backend { inbox, events, .. } = backend;
-            let mut lines = Lines { inbox, queue: VecDeque::new(), leaving: false };
-            let ended = answer_lines(&mut runner, &mut lines, events, again).await;
+            let mut lines =
+                Lines { inbox, queue: VecDeque::new(), leaving: false, meanwhile: Meanwhile::of(&runner, events) };
+            let ended = answer_lines(&mut runner, &mut lines, events, may_bypass, again).await;
             resumable.replace(runner.session.place.session.0.clone());
             ended
         }
@@ -155,28 +158,35 @@ struct Lines<'a> {
     inbox: &'a mut tokio::sync::mpsc::UnboundedReceiver<Request>,
     queue: VecDeque<Next>,
     leaving: bool,
+    meanwhile: Meanwhile,
 }
 
 impl Lines<'_> {
-    fn take(&mut self, request: Option<Request>) {
+    async fn take(&mut self, request: Option<Request>) -> Result<(), StoreError> {
         match request {
             Some(Request::Line(line)) => self.queue.push_back(Next::Line(Box::new(line))),
             Some(Request::Sessions) => self.queue.push_back(Next::Sessions),
             Some(Request::Preview(id)) => self.queue.push_back(Next::Preview(id)),
             Some(Request::RewindPoints) => self.queue.push_back(Next::RewindPoints),
             Some(Request::ModelChanged) => self.queue.push_back(Next::ModelChanged),
+            Some(Request::Shortcut(key)) => self.queue.push_back(Next::Shortcut(key)),
+            Some(Request::Queue(texts)) => self.meanwhile.keep_queue(&texts).await?,
             Some(Request::Leave) | None => self.leaving = true,
         }
+        Ok(())
     }
 
     /// Does the work and takes what arrives in the meantime.
-    async fn while_working<T>(&mut self, work: impl Future<Output = T>) -> T {
+    async fn while_working<T, E: From<StoreError>>(
+        &mut self,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
         let mut work = pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                request = self.inbox.recv(), if !self.leaving => self.take(request),
+                request = self.inbox.recv(), if !self.leaving => self.take(request).await?,
             }
         }
     }
@@ -188,6 +198,7 @@ enum Next {
     Preview(String),
     RewindPoints,
     ModelChanged,
+    Shortcut(String),
     TaskEnded,
     Look,
     Leave,
@@ -197,11 +208,13 @@ async fn answer_lines(
     runner: &mut SessionRunner<'_>,
     lines: &mut Lines<'_>,
     events: &super::EventSender,
+    may_bypass: bool,
     again: bool,
 ) -> Result<bool, SessionError> {
     let mut end = LineEnd::Leave(SessionEndReason::PromptInputExit);
     if let Preparation::Refused(outcome) = &runner.ready {
-        events.send(SessionEvent::Ready(Box::new(facts(&runner.parts, &runner.session, None))));
+        let facts = SessionFacts { may_bypass, ..facts(&runner.parts, &runner.session, None) };
+        events.send(SessionEvent::Ready(Box::new(facts)));
         answered(events, TurnOutcome::clone(outcome), AnsweredBy::Nobody);
     }
     events.send(SessionEvent::Phase(runner.phase()?));
@@ -209,10 +222,15 @@ async fn answer_lines(
     if !messages.is_empty() && !again {
         events.send(SessionEvent::History(messages));
     }
+    lines.meanwhile.restore_queue()?;
     loop {
-        match next(runner, lines).await {
+        match next(runner, lines).await? {
             Next::Line(line) => {
                 events.send(SessionEvent::Began);
+                lines.meanwhile = Meanwhile::of(runner, events);
+                if line.mode == InputMode::Prompt && !is_builtin(&line.text) {
+                    lines.meanwhile.follow_plan_mode().await?;
+                }
                 let before = runner.session.place.session.clone();
                 let answer = match line.mode {
                     InputMode::Prompt => lines.while_working(runner.answer(prompt(&line, events))).await?,
@@ -224,7 +242,9 @@ async fn answer_lines(
                 events.send(SessionEvent::Phase(runner.phase()?));
                 if runner.session.place.session != before {
                     events.send(SessionEvent::History(runner.last_messages(LAST_MESSAGES)));
+                    lines.meanwhile = Meanwhile::of(runner, events);
                 }
+                events.send(SessionEvent::Name(title(&runner.parts, &runner.session)));
                 answered(events, answer.outcome, answer.by);
                 match runner.take_after() {
                     None => {}
@@ -249,6 +269,11 @@ async fn answer_lines(
             }
             Next::RewindPoints => events.send(SessionEvent::RewindPoints(runner.rewind_points()?)),
             Next::ModelChanged => runner.model_changed().await?,
+            Next::Shortcut(key) => {
+                if let Some(why) = lines.while_working(runner.press_shortcut(&key)).await? {
+                    events.send(SessionEvent::Note(format!("The shortcut {key}: {why}")));
+                }
+            }
             Next::TaskEnded => {
                 events.send(SessionEvent::Began);
                 let outcome = lines.while_working(runner.go_on()).await?;
@@ -276,24 +301,29 @@ enum LineEnd {
     Restart,
 }
 
-async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Next {
+/// What a built-in command asks is not a prompt of the person.
+fn is_builtin(text: &str) -> bool {
+    ona_commands::slash_command(text).is_some_and(|(name, _)| ona_commands::find(name).is_some())
+}
+
+async fn next(runner: &SessionRunner<'_>, lines: &mut Lines<'_>) -> Result<Next, SessionError> {
     let program = runner.parts.cancellation.program().clone();
     loop {
         if program.is_cancelled() {
-            return Next::Leave;
+            return Ok(Next::Leave);
         }
         if let Some(next) = lines.queue.pop_front() {
-            return next;
+            return Ok(next);
         }
         if lines.leaving {
-            return Next::Leave;
+            return Ok(Next::Leave);
         }
         tokio::select! {
             biased;
             () = program.cancelled() => {}
-            request = lines.inbox.recv() => lines.take(request),
-            () = runner.parts.runtime.tasks.until_unknown_end() => return Next::TaskEnded,
-            () = tokio::time::sleep(runner.next_look(IDLE_LOOK)) => return Next::Look,
+            request = lines.inbox.recv() => lines.take(request).await?,
+            () = runner.parts.runtime.tasks.until_unknown_end() => return Ok(Next::TaskEnded),
+            () = tokio::time::sleep(runner.next_look(IDLE_LOOK)) => return Ok(Next::Look),
         }
     }
 }
@@ -310,7 +340,7 @@ fn failure(launch: &Launch, error: SessionError) -> Failure {
 }
 
 /// Images that cannot be read are named and left out.
-fn prompt(line: &Submission, events: &super::EventSender) -> UserPrompt {
+pub(super) fn prompt(line: &Submission, events: &super::EventSender) -> UserPrompt {
     let read = |image: &Image| match &image.source {
         ImageSource::Data { data, .. } => Some(data.to_vec()),
         ImageSource::File(path) => match std::fs::read(path) {

@@ -124,14 +124,13 @@ actions! {
     Cancel "chat:cancel" Chat ["escape"] "Stop the work; twice: clear the text, or rewind";
     CycleMode "chat:cycleMode" Chat ["shift+tab"] "Next permission mode";
     ModelPicker "chat:modelPicker" Chat ["alt+p"] "Choose a model";
-    ThinkingToggle "chat:thinkingToggle" Chat ["alt+t"] "Thinking on or off";
     ExternalEditor "chat:externalEditor" Chat ["ctrl+g", "ctrl+x ctrl+e"] "Write in your editor";
     Stash "chat:stash" Chat ["ctrl+s"] "Put the text aside, or take it back";
     ImagePaste "chat:imagePaste" Chat ["ctrl+v", "alt+v"] "Paste an image";
     Complete "chat:complete" Chat ["tab"] "Complete";
     ExpandPaste "chat:expandPaste" Chat ["alt+o"] "Show the folded paste at the cursor in full";
     SendNow "chat:sendNow" Chat ["ctrl+x ctrl+s"] "Stop the work and send the queue now";
-    KillAgents "chat:killAgents" Chat ["ctrl+x ctrl+k"] "Stop all background agents (twice)";
+    KillAgents "chat:killAgents" Chat ["ctrl+x ctrl+k"] "Stop all background agents";
     ClearInput "chat:clearInput" Chat [] "Clear the text";
     Help "app:help" Chat ["f1"] "Show the keys (also ? on an empty line)";
 
@@ -204,7 +203,7 @@ actions! {
 
     Interrupt "app:interrupt" Global ["ctrl+c"] "Clear the text, then stop the work, then (twice) leave";
     Exit "app:exit" Global ["ctrl+d"] "Leave, if nothing is typed";
-    ToggleTranscript "app:toggleTranscript" Global ["ctrl+o"] "Transcript";
+    ToggleTranscript "app:toggleTranscript" Global ["ctrl+o"] "Everything of the last calls, and what their hooks did";
     ToggleTodos "app:toggleTodos" Global ["ctrl+t"] "Todo list";
     Background "task:background" Global ["ctrl+b"] "Move the running command to the background";
     Redraw "app:redraw" Global ["ctrl+l"] "Draw the screen again";

@@ -10,6 +10,7 @@ mod file;
 mod help;
 mod key;
 mod keymap;
+mod sent;
 
 pub use action::{Action, Context};
 pub use decode::{Decoder, Input, Press};
@@ -17,3 +18,4 @@ pub use file::{Keybindings, KeybindingsError, parse_keybindings};
 pub use help::{HelpSection, key_help};
 pub use key::{Key, KeySequence, UnknownKey};
 pub use keymap::{Bound, Chord, Keymap, Resolved};
+pub use sent::sent_as;

@@ -131,8 +131,8 @@ impl<W: Write> Painter<W> {
         let mut pen = Pen::default();
         if self.append.is_some() {
             // Page by page, as lines.
-            let lines = page.map(|page| page.lines.as_slice()).unwrap_or_default();
-            return self.paint(size, lines, &Bottom::default());
+            let Some(page) = page else { return Ok(0) };
+            return self.paint(size, &page.lines, &Bottom::default());
         }
         let Some(page) = page else {
             if std::mem::take(&mut self.overlay) {

@@ -80,7 +80,8 @@ fn without_sequences(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-fn sequence_length(sequence: &str) -> usize {
+/// Bytes of the sequence that begins here; 0 if none that is complete does.
+pub(super) fn sequence_length(sequence: &str) -> usize {
     let bytes = sequence.as_bytes();
     match bytes.get(1) {
         Some(b'[') => {

@@ -55,6 +55,32 @@ async fn a_running_task_can_be_looked_at_and_stopped() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_waited_for_can_be_watched_and_sent_to_the_background() {
+    let mut fixture = Fixture::new();
+    let call = ona_api::CallId::from("c1");
+    fixture.cx.call = Some(call.clone());
+    let tasks = std::sync::Arc::clone(&fixture.cx.tasks);
+    assert!(!tasks.send_to_background(&call), "no command is waited for");
+    let watch = async {
+        while tasks.recent_output(&call).is_none_or(|output| output != b"begun\n") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(tasks.send_to_background(&call));
+    };
+    // Its own deadline counts no longer once nobody waits for it.
+    let wait =
+        json!({"command": "echo begun; while [ ! -e go ]; do sleep 0.02; done; sleep 0.4; echo done", "timeout": 700});
+    let (result, ()) = tokio::join!(fixture.call("Bash", wait), watch);
+    assert_eq!((result.class, result.data["backgroundTaskId"].as_str()), (ResultClass::Success, Some("b1")));
+    assert!(result.content.contains("The operator sent it to the background"), "{}", result.content);
+    assert_eq!(tasks.recent_output(&call), None, "nobody waits for it");
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    fixture.file("go", "");
+    let end = fixture.ok("TaskOutput", json!({"task_id": "b1"})).await;
+    assert_eq!(end, "Task b1: ended with exit code 0\nbegun\ndone\n");
+}
+
+#[tokio::test]
 async fn an_unknown_task_is_refused_with_the_running_ones_named() {
     let fixture = Fixture::new();
     assert_eq!(fixture.no("TaskOutput", json!({"task_id": "b7"})).await, "Unknown task b7. No tasks are running.");

@@ -53,6 +53,21 @@ fn objects_merge_per_key_and_servers_stay_whole() {
 }
 
 #[test]
+fn the_status_line_is_a_command_like_a_hook() {
+    let (mine, theirs) = (json!({"command": "mine"}), json!({"command": "theirs", "padding": 1}));
+    merges(json!({"user": {"statusLine": mine}, "project": {"statusLine": theirs}}), "statusLine", theirs.clone());
+    let both =
+        |managed: Value| json!({"managed": managed, "user": {"statusLine": mine}, "project": {"statusLine": theirs}});
+    merges(both(json!({"allowManagedHooksOnly": true})), "statusLine", Value::Null);
+    merges(
+        both(json!({"allowManagedHooksOnly": true, "statusLine": {"command": "m"}})),
+        "statusLine",
+        json!({"command": "m"}),
+    );
+    merges(json!({"user": {"statusLine": mine, "disableAllHooks": true}}), "statusLine", Value::Null);
+}
+
+#[test]
 fn lists_of_rules_are_joined_and_deduplicated() {
     let world = World::with(json!({
         "user": {"permissions": {"allow": ["Bash(ls:*)", "Glob"], "deny": ["WebFetch"]}},

@@ -3,11 +3,9 @@
 use super::messages::{HookId, Level, StreamMessage, SystemMessage};
 use super::printer::Printer;
 use super::translate::informational;
-use ona_api::{CallId, EventName, text};
-use ona_hookplane::{Exit, Firing, Hook, HookExecution, HookFailure, ProcessRunner, Runner};
+use ona_api::{EventName, text};
+use ona_hookplane::{Exit, HookExecution, HookFailure, HookObserver, ObservedHook};
 use serde_json::Value;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,36 +13,28 @@ use std::time::Duration;
 /// on lines of a megabyte.
 const TOLD: usize = 32_768;
 
-pub(crate) struct ReportingRunner {
-    pub processes: ProcessRunner,
+/// Tells the program that reads the stream of hooks.
+pub(crate) struct HookReporter {
     pub printer: Arc<Printer>,
     /// Report hooks of all events, not only those of SessionStart.
     pub all_events: bool,
 }
 
-impl Runner for ReportingRunner {
-    fn run<'a>(
-        &'a self,
-        hook: &'a Hook,
-        firing: &'a Firing,
-        stdin: String,
-        timeout: Duration,
-    ) -> Pin<Box<dyn Future<Output = HookExecution> + Send + 'a>> {
-        Box::pin(async move {
-            let id = self.reports(firing.event).then(|| hook_id(firing));
-            if let Some(id) = &id {
-                self.printer.send(&StreamMessage::System(SystemMessage::HookStarted(id.clone())));
-            }
-            let ran = self.processes.run(hook, firing, stdin, timeout).await;
-            if let Some(id) = id {
-                self.printer.send(&response(id, &ran));
-            }
-            ran
-        })
+impl HookObserver for HookReporter {
+    fn started(&self, run: &ObservedHook<'_>) {
+        if self.reports(run.firing.event) {
+            self.printer.send(&StreamMessage::System(SystemMessage::HookStarted(hook_id(run))));
+        }
+    }
+
+    fn ended(&self, run: &ObservedHook<'_>, ran: &HookExecution, _: Duration) {
+        if self.reports(run.firing.event) {
+            self.printer.send(&response(hook_id(run), ran));
+        }
     }
 }
 
-impl ReportingRunner {
+impl HookReporter {
     fn reports(&self, event: EventName) -> bool {
         match event {
             EventName::SessionStart => true,
@@ -63,14 +53,15 @@ pub(crate) fn report_failure(printer: &Printer, failure: &HookFailure) {
     printer.send(&informational(failure.text.clone(), Level::Warning));
 }
 
-fn hook_id(firing: &Firing) -> HookId {
+fn hook_id(run: &ObservedHook<'_>) -> HookId {
+    let firing = run.firing;
     let event = firing.event.as_str();
     let of = match firing.event {
         EventName::SessionStart => firing.fields.get("source").and_then(Value::as_str),
         _ => firing.tool(),
     };
     HookId {
-        hook_id: CallId::random().0,
+        hook_id: run.id.0.clone(),
         hook_name: of.map_or_else(|| event.to_owned(), |of| format!("{event}:{of}")),
         hook_event: event,
     }
