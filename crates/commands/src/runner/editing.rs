@@ -356,9 +356,16 @@ impl SessionRunner<'_> {
     /// The rules in force, with where each comes from.
     fn ruled(&self) -> Vec<Ruled> {
         let layers = self.parts.launch.discover().map(|found| found.layers).unwrap_or_default();
+        // A layer whose permissions cannot be read has no rule in force.
+        let layers: Vec<_> =
+            layers.into_iter().filter_map(|layer| Some((layer.settings().permissions.ok()?, layer))).collect();
         let origin = |behavior: Behavior, rule: &str| {
-            layers.iter().rev().find_map(|layer| {
-                let listed = layer.value["permissions"][behavior.as_str()].as_array()?;
+            layers.iter().rev().find_map(|(permissions, layer)| {
+                let listed = match behavior {
+                    Behavior::Allow => &permissions.allow,
+                    Behavior::Ask => &permissions.ask,
+                    Behavior::Deny => &permissions.deny,
+                };
                 listed.iter().any(|one| one == rule).then(|| {
                     let destination = match layer.scope {
                         ona_trust::SettingsScope::User if layer.own => Some(Destination::UserSettings),

@@ -66,7 +66,7 @@ pub(crate) enum Command {
     /// Install, list, show, enable, disable or remove plugins
     #[command(subcommand)]
     Plugin(Plugin),
-    /// Try the wall of the kernel around a command by hand; tools do not use it yet
+    /// Try the kernel's wall around a command; tools do not use it yet
     #[command(subcommand)]
     Sandbox(Sandbox),
     /// Register ona as an agent of a Gastown town

@@ -71,7 +71,7 @@ enum FirstWord {
     /// Print a script that completes command lines of ona in a shell
     #[command(after_help = reference_pages::COMPLETIONS)]
     Completions { shell: Shell },
-    /// Print the manual page of ona or of a command, or write all of them
+    /// Print the manual page of ona or a command, or write them all
     #[command(after_help = reference_pages::MAN)]
     Man {
         /// Names of a command, such as: db check

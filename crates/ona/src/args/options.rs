@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(short = 'c', long = "continue", global = true, conflicts_with = "resume")]
     pub continue_newest: bool,
 
-    /// Continue this session; in a terminal without an id, choose one
+    /// Continue this session; without an id choose one
     #[arg(short, long, value_name = "SESSION", global = true, num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 

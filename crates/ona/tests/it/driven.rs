@@ -462,7 +462,7 @@ fn every_request_is_answered_and_no_line_is_lost() {
     talk.ask(json!({"subtype": "initialize", "sdkMcpServers": ["calc"]}));
     assert_eq!(talk.ask(json!({"subtype": "mcp_status"}))["response"]["mcpServers"][0]["status"], "pending");
     let set = talk.ask(json!({"subtype": "mcp_set_servers", "servers": {"s": {}}}));
-    assert!(set["response"]["errors"]["s"].as_str().unwrap().contains("--mcp-config"), "{set}");
+    assert!(set["response"]["errors"]["s"].as_str().unwrap().contains("neither a `command` nor a `url`"), "{set}");
     let refused = talk.ask(json!({"subtype": "rewind_files", "user_message_id": "u"}));
     assert_eq!(refused["response"], json!({"canRewind": false, "error": "no session has begun yet"}));
     assert_eq!(talk.ask(json!({"subtype": "get_settings"}))["subtype"], "success");

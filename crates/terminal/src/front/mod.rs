@@ -123,7 +123,7 @@ pub(crate) enum SessionEvent {
 /// What the user's status line command is told beside what the screen knows.
 #[derive(Clone, Debug)]
 pub(crate) struct StatusLineFacts {
-    /// `None`: there is no such command.
+    /// `None`: no command is configured.
     pub settings: Option<ona_settings::StatusLineSettings>,
     pub conversation: String,
     pub project: String,
