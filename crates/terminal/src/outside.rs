@@ -48,7 +48,10 @@ pub(crate) fn edit_file(file: &Path, env: &Env, cwd: &Path) -> Result<(), String
     let script = format!("{editor} \"$@\"");
     match run_in_terminal(Path::new("/bin/sh"), &["-c", &script, editor, &file.to_string_lossy()], env, cwd) {
         Ok(ended) if ended.success() => Ok(()),
-        Ok(ended) => Err(format!("The editor {editor} could not be used: {ended}")),
+        Ok(ended) => {
+            let how = ended.code().map_or("it was ended by a signal".to_owned(), |code| format!("exit code {code}"));
+            Err(format!("The editor {editor} could not be used: {how}"))
+        }
         Err(error) => Err(format!("The editor {editor} could not be started: {error}")),
     }
 }

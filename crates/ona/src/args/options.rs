@@ -20,7 +20,7 @@ pub struct Options {
     #[arg(short = 'c', long = "continue", global = true, conflicts_with = "resume")]
     pub continue_newest: bool,
 
-    /// Continue this session; without an id choose one
+    /// Continue this session, or choose one
     #[arg(short, long, value_name = "SESSION", global = true, num_args = 0..=1, default_missing_value = "")]
     pub resume: Option<String>,
 
@@ -84,7 +84,7 @@ pub struct Options {
     #[arg(long, global = true)]
     pub verbose: bool,
 
-    /// Only append to the terminal, as screen readers need it (like ACCESSIBLE=1)
+    /// Only append, for screen readers (ACCESSIBLE=1)
     #[arg(long, global = true)]
     pub plain: bool,
 
