@@ -84,7 +84,7 @@ pub struct Options {
     #[arg(long, global = true)]
     pub verbose: bool,
 
-    /// Only append, for screen readers (ACCESSIBLE=1)
+    /// Only append, as for screen readers
     #[arg(long, global = true)]
     pub plain: bool,
 

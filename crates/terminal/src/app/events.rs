@@ -45,7 +45,9 @@ pub(super) fn hear(app: &mut App, event: SessionEvent, now: Duration) -> Vec<Eff
                 app.todos.clear();
             }
             app.offer_commands();
-            if let Some(first) = app.first_prompt.take() {
+            let waits =
+                app.first_prompt.take().or_else(|| app.work.is_none().then(|| app.composer.dequeue()).flatten());
+            if let Some(first) = waits {
                 return app.submit(first);
             }
         }

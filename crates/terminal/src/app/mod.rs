@@ -381,7 +381,8 @@ impl App {
                 _ => {}
             }
         }
-        if self.work.is_some() {
+        // What is sent before the session is there waits in sight, so that it does not stand above the first lines.
+        if self.work.is_some() || self.session.is_none() {
             self.composer.enqueue(line);
             return Vec::new();
         }
