@@ -5,18 +5,16 @@ use crate::output;
 use ona_process::wall::run_in_foreground;
 use ona_runtime::sandbox::{self, Limits};
 use ona_runtime::{Failure, Launch};
-use ona_sandbox::{Enforcement, FolderRights, State};
-use serde_json::{Value, json};
+use ona_sandbox::{Enforcement, FolderRights};
 use std::os::unix::process::ExitStatusExt;
 
 pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
     let state = sandbox::state(launch)?;
     match command {
         Command::Status { json } => {
-            if json {
-                output::json(&described(&state));
-            } else {
-                print(&state);
+            match json {
+                true => output::json(&state.to_json()),
+                false => output::line(&state),
             }
             Ok(u8::from(state.overall() != Enforcement::Enforced))
         }
@@ -41,21 +39,4 @@ pub(crate) fn run(launch: &Launch, command: Command) -> Result<u8, Failure> {
             Ok(ended.code().or(by_signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
         }
     }
-}
-
-fn described(state: &State) -> Value {
-    let condition = |condition: &Enforcement| json!({"state": condition.name(), "reason": condition.reason()});
-    let mechanisms = state.mechanisms.iter().map(|(mechanism, found)| (mechanism.name().to_owned(), condition(found)));
-    let mechanisms: serde_json::Map<String, Value> = mechanisms.collect();
-    let overall = state.overall();
-    json!({"state": overall.name(), "reason": overall.reason(), "mechanisms": mechanisms, "gaps": state.gaps})
-}
-
-fn print(state: &State) {
-    let line = |name: &str, condition: &Enforcement| {
-        let reason = condition.reason().map(|reason| format!("  {reason}")).unwrap_or_default();
-        output::line(format_args!("{name:<12} {}{reason}", condition.name()));
-    };
-    line("sandbox", &state.overall());
-    state.mechanisms.iter().for_each(|(mechanism, condition)| line(mechanism.name(), condition));
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Worktree as Command;
 use crate::{interrupt, output};
-use ona_orchestration::{Holds, Worktrees};
+use ona_orchestration::Worktrees;
 use ona_permissions::printable;
 use ona_runtime::ids::{self, IdKind};
 use ona_runtime::left_worktrees::{KnownWorktree, list};
@@ -28,7 +28,7 @@ pub(crate) fn run(launch: &Launch, command: &Command) -> Result<u8, Failure> {
             Command::Remove { name, force, json } => {
                 let name = ids::find(IdKind::Worktree, name, known.iter().map(|one| one.left.name.as_str()))?;
                 let one = known.iter().find(|one| one.left.name == name).expect("it was found by its name");
-                remove(&worktrees, one, *force).await?;
+                one.remove(&worktrees, *force).await?;
                 match json {
                     true => output::json(&json!({"removed": [name]})),
                     false => output::line(format_args!("Removed the worktree {name}.")),
@@ -55,19 +55,6 @@ fn show(known: &[KnownWorktree], as_json: bool) {
     }
 }
 
-async fn remove(worktrees: &Worktrees, one: &KnownWorktree, force: bool) -> Result<(), Failure> {
-    let name = &one.left.name;
-    if one.in_use {
-        return Err(Failure::refused(format_args!("the worktree {name} is in use; nothing was removed")));
-    }
-    if !force && one.left.holds != Holds::Nothing {
-        let what = format_args!("the worktree {name} was not removed: {}", one.left.holds.words());
-        return Err(Failure::refused(what).hint(format!("ona worktree remove {name} --force loses that")));
-    }
-    let removed = worktrees.remove_leftover(&one.left, force).await;
-    removed.map_err(|why| Failure::refused(format_args!("the worktree {name} was not removed: {why}")))
-}
-
 async fn prune(
     worktrees: &Worktrees,
     known: &[KnownWorktree],
@@ -80,7 +67,7 @@ async fn prune(
         if cancel.is_cancelled() {
             return Ok(interrupt::INTERRUPTED);
         }
-        if !dry_run && let Err(failure) = remove(worktrees, one, false).await {
+        if !dry_run && let Err(failure) = one.remove(worktrees, false).await {
             output::note(failure);
             failed += 1;
             continue;

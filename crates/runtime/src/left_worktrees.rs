@@ -27,6 +27,20 @@ impl KnownWorktree {
         if self.in_use { "in use".to_owned() } else { self.left.holds.words() }
     }
 
+    /// Removes it, unless a program may be at work in it; what would be lost needs `force`.
+    pub async fn remove(&self, worktrees: &Worktrees, force: bool) -> Result<(), Failure> {
+        let name = &self.left.name;
+        if self.in_use {
+            return Err(Failure::refused(format_args!("the worktree {name} is in use; nothing was removed")));
+        }
+        if !force && self.left.holds != Holds::Nothing {
+            let what = format_args!("the worktree {name} was not removed: {}", self.left.holds.words());
+            return Err(Failure::refused(what).hint(format!("ona worktree remove {name} --force loses that")));
+        }
+        let removed = worktrees.remove_leftover(&self.left, force).await;
+        removed.map_err(|why| Failure::refused(format_args!("the worktree {name} was not removed: {why}")))
+    }
+
     pub fn to_json(&self) -> Value {
         json!({
             "name": self.left.name,

@@ -1,6 +1,7 @@
 //! What holds here, for people: per mechanism, with the reason where it does not.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// Which means of the kernel.
@@ -66,7 +67,28 @@ pub struct State {
     pub gaps: Vec<String>,
 }
 
+impl fmt::Display for State {
+    /// One line for the whole and one for each mechanism.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let overall = ("sandbox", self.overall());
+        let each = self.mechanisms.iter().map(|(mechanism, condition)| (mechanism.name(), condition.clone()));
+        let lines = std::iter::once(overall).chain(each).map(|(name, condition)| {
+            let reason = condition.reason().map(|reason| format!("  {reason}")).unwrap_or_default();
+            format!("{name:<12} {}{reason}", condition.name())
+        });
+        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
 impl State {
+    pub fn to_json(&self) -> Value {
+        let condition = |one: &Enforcement| json!({"state": one.name(), "reason": one.reason()});
+        let mechanisms = self.mechanisms.iter().map(|(mechanism, one)| (mechanism.name().to_owned(), condition(one)));
+        let mechanisms: Map<String, Value> = mechanisms.collect();
+        let overall = self.overall();
+        json!({"state": overall.name(), "reason": overall.reason(), "mechanisms": mechanisms, "gaps": self.gaps})
+    }
+
     /// Returns what a child behind the wall can rely on: enforced if nothing that was tried got through.
     pub fn overall(&self) -> Enforcement {
         let missing = || {

@@ -6,7 +6,7 @@ use super::help::{Detail, unknown_command};
 use super::{Wrong, command};
 use crate::output;
 use clap::Command;
-use clap::builder::Resettable;
+use clap::builder::{Resettable, Str};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
@@ -103,7 +103,7 @@ fn copy(command: &Command) -> Command {
     let shown = shown
         .map(|arg| arg.clone().hide(false).hide_possible_values(false).global(false).conflicts_with(Resettable::Reset));
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
-    let mut copy = Command::new(command.get_name().to_owned())
+    Command::new(command.get_name().to_owned())
         .bin_name(command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned())
         .display_name(name.to_owned())
         .disable_help_flag(true)
@@ -111,25 +111,10 @@ fn copy(command: &Command) -> Command {
         .disable_help_subcommand(true)
         .subcommand_help_heading("COMMANDS")
         .args(shown)
-        .subcommands(command.get_subcommands().filter(|below| !below.is_hide_set()).map(self::copy));
-    copy = match command.get_about() {
-        Some(about) => copy.about(about.clone()),
-        None => copy,
-    };
-    copy = match command.get_long_about() {
-        Some(about) => copy.long_about(about.clone()),
-        None => copy,
-    };
-    copy = match command.get_after_help() {
-        Some(text) => copy.after_help(text.clone()),
-        None => copy,
-    };
-    copy = match command.get_overridden_usage() {
-        Some(usage) => copy.override_usage(usage.clone()),
-        None => copy,
-    };
-    match command.get_version() {
-        Some(version) => copy.version(version.to_owned()),
-        None => copy,
-    }
+        .subcommands(command.get_subcommands().filter(|below| !below.is_hide_set()).map(copy))
+        .about(Resettable::from(command.get_about().cloned()))
+        .long_about(Resettable::from(command.get_long_about().cloned()))
+        .after_help(Resettable::from(command.get_after_help().cloned()))
+        .override_usage(Resettable::from(command.get_overridden_usage().cloned()))
+        .version(Resettable::from(command.get_version().map(|version| Str::from(version.to_owned()))))
 }
